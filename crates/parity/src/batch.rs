@@ -27,6 +27,12 @@ impl Redundancy {
         (1..=1_000_000).contains(&millionths).then_some(Self(millionths))
     }
 
+    /// Returns the next larger share, about a tenth more.
+    pub(crate) fn next(self) -> Option<Self> {
+        let next = self.0 + (self.0 / 10).max(1);
+        (self.0 < 1_000_000).then(|| Self(next.min(1_000_000)))
+    }
+
     /// Returns the number of recovery rows for so many data rows: at least one.
     fn recovery(self, rows: u64) -> u64 {
         (rows * u64::from(self.0)).div_ceil(1_000_000).max(1)
@@ -88,6 +94,29 @@ impl Batch {
     /// recovery rows.
     pub fn chunk(&self) -> u64 {
         self.recovery.next_power_of_two()
+    }
+
+    /// Returns whether so many neighbouring blocks may be lost anywhere.
+    pub(crate) fn survives(&self, blocks: u64) -> bool {
+        blocks.min(self.blocks) <= self.burst()
+    }
+
+    /// Returns the chance that data of the batch is lost, if each of its blocks is lost with this chance, independently of
+    /// the others.
+    pub fn loss(&self, lost: f64) -> f64 {
+        let rows = self.rows(0) + self.recovery;
+        if lost <= 0.0 || lost >= 1.0 {
+            return lost.clamp(0.0, 1.0);
+        }
+        // The terms of the binomial distribution from `recovery` + 1 lost rows on, as logarithms, because they are tiny.
+        let odds = lost.ln() - (-lost).ln_1p();
+        let mut term = rows as f64 * (-lost).ln_1p();
+        let mut group = 0.0;
+        for nth in 1..=rows {
+            term += ((rows - nth + 1) as f64).ln() - (nth as f64).ln() + odds;
+            group += if nth > self.recovery { term.exp() } else { 0.0 };
+        }
+        -(self.groups as f64 * (-f64::min(group, 1.0)).ln_1p()).exp_m1()
     }
 
     /// Returns the number of neighbouring blocks that may be lost anywhere in the batch.
@@ -164,6 +193,27 @@ mod tests {
         ] {
             assert_eq!(block_len(bytes, redundancy, memory), block, "{bytes} {memory}");
         }
+    }
+
+    #[test]
+    fn the_chance_of_a_loss_is_that_of_the_binomial_distribution() {
+        let batch = |groups, rows: u64, recovery| Batch {
+            first: 0,
+            blocks: groups * rows,
+            groups,
+            recovery,
+            offset: 0,
+            earlier: 0,
+        };
+        let near =
+            |found: f64, expected: f64| assert!((found / expected - 1.0).abs() < 1e-9, "{found} {expected}");
+        // Two of two, at least two of three, and the same in one of two groups.
+        near(batch(1, 1, 1).loss(0.5), 0.25);
+        near(batch(1, 2, 1).loss(0.1), 0.028);
+        near(batch(2, 2, 1).loss(0.1), 1.0 - (1.0 - 0.028) * (1.0 - 0.028));
+        // 48 of 1,008: with fractions of integers.
+        near(batch(1, 960, 48).loss(0.01), 5.992739838968972e-19);
+        assert_eq!((batch(3, 5, 1).loss(0.0), batch(3, 5, 1).loss(1.0)), (0.0, 1.0));
     }
 
     proptest! {

@@ -48,24 +48,39 @@ pub struct Protected {
 
 impl Plan {
     /// Makes a plan. `data` returns, by the position of a content, the ranges outside which it has holes. `memory` is what
-    /// the encoder may use, in bytes.
+    /// the encoder may use, in bytes. The redundancy is raised until a file of `lost_file` bytes may be lost anywhere.
     ///
     /// # Errors
-    /// If the checksums of all blocks do not fit into the memory.
+    /// If the checksums of all blocks do not fit into the memory, or if no redundancy is high enough.
     pub fn new(
         algorithms: Algorithms,
         contents: Vec<Content>,
-        data: impl FnMut(usize) -> Vec<Range<u64>>,
-        redundancy: Redundancy,
+        mut data: impl FnMut(usize) -> Vec<Range<u64>>,
+        mut redundancy: Redundancy,
+        lost_file: u64,
         memory: u64,
     ) -> Result<Self, Error> {
         let sizes: Vec<_> = contents.iter().map(|content| content.size).collect();
-        let block = block_len(sizes.iter().fold(0, |sum, size| size.saturating_add(sum)), redundancy, memory);
-        let layout = Layout::new(block, &sizes, data);
-        if layout.blocks.saturating_mul(16) > memory.max(LEAST) {
-            return Err(Error::TooLarge);
-        }
-        let batches = batches(layout.blocks, block, redundancy, memory);
+        let total = sizes.iter().fold(0, |sum: u64, size| sum.saturating_add(*size));
+        let layout_of = |block, data: &mut dyn FnMut(usize) -> Vec<Range<u64>>| {
+            let layout = Layout::new(block, &sizes, data);
+            let is_small = layout.blocks.saturating_mul(16) <= memory.max(LEAST);
+            is_small.then_some(layout).ok_or(Error::TooLarge)
+        };
+        let mut layout = layout_of(block_len(total, redundancy, memory), &mut data)?;
+        let batches = loop {
+            let block = block_len(total, redundancy, memory);
+            if block != layout.block {
+                layout = layout_of(block, &mut data)?;
+            }
+            let batches = batches(layout.blocks, block, redundancy, memory);
+            // A file that shares blocks may begin within one.
+            let lost = if lost_file == 0 { 0 } else { lost_file.div_ceil(block) + 1 };
+            if batches.iter().all(|batch| batch.survives(lost)) {
+                break batches;
+            }
+            redundancy = redundancy.next().ok_or(Error::NoPlan)?;
+        };
         let recovery: u64 = batches.iter().map(Batch::recovery_blocks).sum();
         let (data_sums, recovery_sums) = (vec![0; layout.blocks as usize], vec![0; recovery as usize]);
         Ok(Self { index: Index { algorithms, batches, contents, layout, data_sums, recovery_sums } })

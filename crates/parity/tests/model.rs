@@ -108,7 +108,8 @@ fn write(
     let lens = sizes(contents);
     let whole = |nth: usize| vec![0..lens[nth] as u64];
     let plan =
-        Plan::new(Algorithms(vec![Algorithm::Sha256]), records(contents), whole, redundancy, memory).unwrap();
+        Plan::new(Algorithms(vec![Algorithm::Sha256]), records(contents), whole, redundancy, 0, memory)
+            .unwrap();
     assert_eq!(plan.block_len(), BLOCK as u64);
     let file = std::fs::File::create(path).unwrap();
     let planned = plan.file_len(MANIFEST.len() as u64);

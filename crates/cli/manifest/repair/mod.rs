@@ -6,7 +6,6 @@ mod copies;
 mod parity;
 mod printer;
 mod record;
-mod space;
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -16,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
 use clap::Args;
-use ftk_apply::ensure_safe_directory;
+use ftk_apply::{Scratch, ensure_safe_directory};
 use ftk_file::{Failure, Stat, now_ns};
 use ftk_inventory::Keep;
 use ftk_manifest::{Damage, Found, LinkTo, RepairOptions, RepairPlan, WalkedTree, Why, rewrite};
@@ -277,6 +276,9 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
     }
     if args.yes {
         let mut repaired = BTreeMap::new();
+        if !parities.opened().is_empty() {
+            Scratch::remove_abandoned(&repairs.state_directory()?);
+        }
         // The computed contents are there until all files are restored.
         let computed = parities.are_used().then(|| {
             let state = repairs.state_directory()?;

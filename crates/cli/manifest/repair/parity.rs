@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{CString, OsStr, OsString};
-use std::fs::{self, DirBuilder, OpenOptions, Permissions};
+use std::fs::{self, OpenOptions};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
+use ftk_apply::Scratch;
 use ftk_file::{File, Symlinks, Version};
 use ftk_hash::Platform;
 use ftk_inventory::{Budget, FileNo};
@@ -15,7 +16,6 @@ use ftk_manifest::{Found, Manifest, Wanted, has_content};
 use ftk_parity::{Parity, heal};
 use ftk_record::quote;
 use rustix::fs::CWD;
-use tempfile::TempDir;
 
 use crate::console::Console;
 use crate::manifest::parity::{self, TreeFiles, check_algorithms};
@@ -161,12 +161,9 @@ impl<'p> Parities<'p> {
         found: &mut [Option<Found>],
         state: &Path,
         console: &Console,
-    ) -> anyhow::Result<TempDir> {
+    ) -> anyhow::Result<Scratch> {
         let cannot = || format!("cannot write to {}", quote(state.as_os_str().as_bytes()));
-        DirBuilder::new().recursive(true).mode(0o700).create(state).with_context(cannot)?;
-        let mut name = tempfile::Builder::new();
-        name.prefix("computed-").permissions(Permissions::from_mode(0o700));
-        let scratch = name.tempdir_in(state).with_context(cannot)?;
+        let scratch = Scratch::create(state).with_context(cannot)?;
         for (nth, (path, parity)) in self.opened.iter().enumerate() {
             let of_this = |source: &Source| source.parity == nth;
             let contents: Vec<_> =
@@ -209,7 +206,7 @@ impl<'p> Parities<'p> {
 
 /// Returns a computed file, if it has the wanted digests.
 fn checked(
-    scratch: &TempDir,
+    scratch: &Scratch,
     path: &Path,
     wanted: &Wanted,
     manifest: &Manifest,

@@ -56,7 +56,7 @@ impl<'r> Record<'r> {
             Ok(Self { input, lock, kept: None })
         })();
         let (error, is_gone) = match opened {
-            Err(error) if !parities.is_empty() => match is_gone(&error) {
+            Err(error) if !parities.is_empty() && file != "-" => match is_gone(&error) {
                 Some(is_gone) => (error, is_gone),
                 None if matches!(error.downcast_ref(), Some(Error::NotManifest(_))) => {
                     let hint = "if it is a damaged manifest, move it away, and repair uses the one in the parity file";
@@ -119,7 +119,9 @@ impl Kept<'_> {
         let name = quote(self.file.as_os_str().as_bytes());
         console.summary(match self.is_gone {
             true => format!("would also write {name}"),
-            false => format!("would also replace {name}, and keep the damaged one as {}", shown(&self.damaged())),
+            false => {
+                format!("would also replace {name}, and keep the damaged one as {}", shown(&self.damaged()))
+            }
         });
     }
 
@@ -145,10 +147,13 @@ impl Kept<'_> {
         .with_context(cannot)?;
         let copied = match is_zstd_name(self.file) {
             true => io::copy(&mut self.compressed, &mut output),
-            false => ZstdReader::new(&mut self.compressed).and_then(|mut all| io::copy(&mut all, &mut output)),
+            false => {
+                ZstdReader::new(&mut self.compressed).and_then(|mut all| io::copy(&mut all, &mut output))
+            }
         };
         copied.and_then(|_| output.commit()).with_context(cannot)?;
-        let kept = if is_kept { format!("; the damaged one is {}", shown(&self.damaged())) } else { String::new() };
+        let kept =
+            if is_kept { format!("; the damaged one is {}", shown(&self.damaged())) } else { String::new() };
         console.summary(format_args!("wrote {name}{kept}"));
         Ok(())
     }
@@ -164,6 +169,10 @@ impl Kept<'_> {
                 bail!("{} cannot be read, so it cannot be kept (--discard)", shown(self.file))
             }
             read => _ = read.with_context(cannot)?,
+        }
+        // A run that was killed here may have kept it.
+        if fs::read(&damaged).is_ok_and(|kept| kept == bytes) {
+            return Ok(true);
         }
         let mut output = Output::create_new(&damaged).with_context(cannot)?;
         output.write_all(&bytes).and_then(|()| output.commit()).with_context(cannot)?;
