@@ -11,7 +11,7 @@ use ftk_manifest::{Error, Manifest};
 use ftk_parity::Parity;
 use ftk_record::{Output, ZstdReader, is_zstd_name, quote};
 
-use crate::console::Console;
+use crate::console::{Console, chain};
 use crate::globals::Globals;
 use crate::human;
 use crate::lock::Lock;
@@ -83,8 +83,9 @@ impl<'r> Record<'r> {
                 }
                 Err(error) => {
                     console.warning(format_args!(
-                        "the manifest in {} cannot be used: {error:#}",
-                        quote(path.as_bytes())
+                        "the manifest in {} cannot be used: {}",
+                        quote(path.as_bytes()),
+                        chain(&error)
                     ));
                 }
             }
@@ -92,7 +93,8 @@ impl<'r> Record<'r> {
         let Some((parity, compressed, manifest)) = newest else { return Err(error) };
         let date = human::date(manifest.header().start_ns);
         console.warning(format_args!(
-            "{error:#}: the manifest in {} is used, which is of {date}",
+            "{}; the manifest in {} is used, which is of {date}",
+            chain(&error),
             quote(parity.as_bytes())
         ));
         let kept = Kept { file: path, is_gone, compressed };
