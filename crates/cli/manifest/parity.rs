@@ -79,8 +79,7 @@ impl<'t> TreeFiles<'t> {
     }
 
     /// Adds files that are not recorded, by the path below the first root and the size: contents that are at none of
-    /// their
-    /// recorded paths may have moved there.
+    /// their recorded paths may have moved there.
     pub(super) fn add_others(&mut self, files: impl Iterator<Item = (Vec<u8>, u64)>) {
         let mut sizes = HashSet::new();
         for nth in 0..self.contents.len() {

@@ -75,8 +75,8 @@ pub(super) struct RepairArgs {
     /// A directory with copies, or a parity file; repeatable
     ///
     /// Parity files are used for what no copy has. They compute it from the recovery blocks and from the files of ROOT
-    /// and
-    /// of all copies, as far as enough of these are left.
+    /// and of all copies, as far as enough of these are left. If FILE is damaged or gone, the newest manifest in the
+    /// parity files is used, and with --yes written to FILE. The damaged one is kept as FILE.damaged.
     #[arg(long, value_name = "COPY", required_unless_present = "metadata")]
     from: Vec<OsString>,
 

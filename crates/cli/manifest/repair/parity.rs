@@ -91,8 +91,7 @@ impl<'p> Parities<'p> {
     }
 
     /// Finds out which contents can be computed that were not found, and adds them to `found`: a plan, whose files do
-    /// not
-    /// exist yet.
+    /// not exist yet.
     pub(super) fn plan(
         &mut self,
         present: &Present<'_>,
@@ -152,8 +151,7 @@ impl<'p> Parities<'p> {
     }
 
     /// Computes the planned contents into a private directory below `state`, and checks their digests. `found` gets
-    /// these
-    /// files. One that is wrong is reported, and its place becomes `None`.
+    /// these files. One that is wrong is reported, and its place becomes `None`.
     pub(super) fn compute(
         &self,
         present: &Present<'_>,
