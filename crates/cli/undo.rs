@@ -5,11 +5,13 @@ mod journals;
 use std::ffi::OsString;
 use std::io::BufReader;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use clap::Args;
-use ftk_apply::{ActError, ActionKind, Shortfall, Undo, Undone, open_journal_to_undo, to_undo, undo_after};
+use ftk_apply::{
+    ActError, ActionKind, Scratch, Shortfall, Undo, Undone, open_journal_to_undo, to_undo, undo_after,
+};
 use ftk_record::quote;
 
 use crate::colour::Tone;
@@ -109,6 +111,10 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
         return print_plan(&steps.with_context(|| format!("cannot undo {shown}"))?, globals, console);
     }
     let signals = DeferredSignals::begin().context("cannot install a signal handler")?;
+    if let Some(directory) = path.parent() {
+        // A killed repair leaves computed contents beside its journal.
+        Scratch::remove_abandoned(if directory.as_os_str().is_empty() { Path::new(".") } else { directory });
+    }
     let out = Stdout::default();
     let mut lines = StepLines::new(&out, globals.json, globals.quiet, PATH_WIDTH);
     let (mut counts, mut removed, mut failed, mut untouched) = ([0; 3], 0, 0, 0);

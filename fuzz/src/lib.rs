@@ -20,6 +20,7 @@ mod manifests;
 mod ncdu_trees;
 mod other_formats;
 mod other_lists;
+mod parity_files;
 mod paths;
 mod plans;
 mod reports;
@@ -44,6 +45,7 @@ pub use manifests::manifests;
 pub use ncdu_trees::ncdu_trees;
 pub use other_formats::imports;
 pub use other_lists::{bag_manifests, hashdeep_lists, sfv_lists};
+pub use parity_files::parity_files;
 pub use paths::path_lists;
 pub use plans::plans;
 pub use reports::reports;
@@ -77,6 +79,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("manifests", manifests),
     ("names", names),
     ("ncdu_trees", ncdu_trees),
+    ("parity_files", parity_files),
     ("path_lists", path_lists),
     ("plans", plans),
     ("reports", reports),

@@ -41,6 +41,7 @@ recipes! {
         record(scene);
         scene.files("backup").damage("archive");
     };
+    recipe_heal: "Heal without a copy", needs [], with record;
     recipe_restore_others: "Restore deleted, truncated or overwritten files", needs [], with |scene| {
         record(scene);
         scene.files("backup");

@@ -115,6 +115,7 @@ mod prove;
 mod reach;
 mod refusal;
 mod restore;
+mod scratch;
 pub mod script;
 mod seen;
 mod share;
@@ -143,6 +144,7 @@ pub use refusal::{ActError, Difference, Refusal, Side};
 pub use restore::{
     HasContent, NearestDirectory, PutBack, RecordedMetadata, Restore, RestoreName, Restored, Restorer,
 };
+pub use scratch::Scratch;
 pub use seen::{Copies, Need, Seen, Step};
 pub use sharing::Sharing;
 pub use trash::trash_directories;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::table::{Row, TABLE, TOOLS};
 
 const TOP: &str = "\
-# Coming from find, fd, du, ncdu, dust, fdupes, jdupes, fclones, rmlint, hashdeep, diff, cmp, AIDE, CIS, ascmhl
+# Coming from find, fd, du, ncdu, dust, fdupes, jdupes, fclones, rmlint, hashdeep, diff, cmp, AIDE, CIS, ascmhl, par2, SnapRAID
 
 This page lists options of other tools and their equivalents in ftk. ftk rejects an option of another tool with
 status 2, and the message gives its equivalent. **Careful** marks a letter that means another option in ftk: unless its
@@ -100,6 +100,39 @@ ftk reads and continues the histories that `ascmhl` keeps in a directory, here `
 | `mhl seal A001` | `ftk hash --format mhl A001 -o A001/A001.mhl` |
 ";
 
+/// What users of parity do.
+const PAR2: &str = "## par2
+
+A manifest, here `M`, records the tree, and a parity file `P` protects its contents. Files may be renamed. Only recovery
+data is in `P`, and the manifest; damage in `P` itself is survived.
+
+| par2 | in ftk |
+|---|---|
+| `par2 create -r5 -R A.par2 A` | `ftk manifest create A -o M`, then `ftk manifest protect A M -o P --redundancy 5%` |
+| `par2 verify A.par2` | `ftk manifest verify A M`, and `ftk manifest verify --parity P` for the parity itself |
+| `par2 repair A.par2` | `ftk manifest repair A M --from P`, which prints a plan; `--yes`, and `--missing` for files that are gone |
+| `-s`, `-b` | ftk chooses the length of blocks |
+| `-n`, `-l` | one file: there are no volumes |
+| `-m` | `--memory` |
+";
+
+/// What users of disks in an array do.
+const SNAPRAID: &str = "## SnapRAID
+
+SnapRAID protects whole disks against each other. ftk protects one tree against rot and lost files, as far as the
+redundancy suffices, and does not replace a lost disk. `M` is a manifest of the tree `A`, and `P` its parity file.
+
+| SnapRAID | in ftk |
+|---|---|
+| `snapraid sync` | `ftk manifest update A M -o M`, then `ftk manifest protect A M -o P2`, and remove the old `P` |
+| `snapraid scrub -p 10` | `ftk manifest scrub A M`, a part of the tree each night |
+| `snapraid check` | `ftk manifest verify A M`, and `ftk manifest verify --parity P` |
+| `snapraid fix`, `fix -m` | `ftk manifest repair A M --from P --missing`, which prints a plan; `--yes` |
+| `snapraid fix -f FILE` | `ftk manifest repair A M --from P --path FILE` |
+| `snapraid diff` | `ftk manifest verify --mode metadata A M` |
+| `snapraid dup` | `ftk dup A` |
+";
+
 /// Returns the section about `tool`, or the whole page. `None` if the table has no such tool.
 pub(crate) fn page(tool: Option<&str>) -> Option<String> {
     match tool {
@@ -115,6 +148,8 @@ fn part(tool: &str) -> Option<String> {
     match tool {
         "CIS" => return Some(CIS.into()),
         "ascmhl" => return Some(ASCMHL.into()),
+        "par2" => return Some(PAR2.into()),
+        "SnapRAID" => return Some(SNAPRAID.into()),
         _ => {}
     }
     let name = |row: &&Row| row.tool.split([',', ' ']).any(|word| word == tool);

@@ -52,7 +52,7 @@ pub(super) const NO_DELETE: &str = "ftk find never deletes, because a wrong filt
     once: check the list, then use `--exec-batch rm --`; for copies use `ftk dup prune`";
 
 /// The sections of the page, in order.
-pub(crate) const TOOLS: [&str; 16] = [
+pub(crate) const TOOLS: [&str; 18] = [
     "find",
     "fd",
     "du",
@@ -69,6 +69,8 @@ pub(crate) const TOOLS: [&str; 16] = [
     "AIDE",
     "CIS",
     "ascmhl",
+    "par2",
+    "SnapRAID",
 ];
 
 type Commands = &'static [&'static str];

@@ -33,6 +33,7 @@ mod scope;
 mod scrub;
 mod shard;
 mod shift;
+mod space;
 mod unique;
 mod update;
 mod verify;

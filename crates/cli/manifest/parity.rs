@@ -15,12 +15,12 @@ use ftk_parity::{Content, Parity, Sources, is_parity};
 use ftk_record::quote;
 use rustix::fs::CWD;
 
-/// Opens a parity file.
+/// Opens a parity file, whose index may use `memory` bytes.
 ///
 /// # Errors
 /// If it cannot be read, or is damaged so that nothing can be computed from it.
-pub(super) fn open(path: &OsStr) -> anyhow::Result<Parity> {
-    Parity::open(opened(path)?).with_context(|| quote(path.as_bytes()))
+pub(super) fn open(path: &OsStr, memory: u64) -> anyhow::Result<Parity> {
+    Parity::open(opened(path)?, memory).with_context(|| quote(path.as_bytes()))
 }
 
 /// Returns whether this is a file that begins or ends as a parity file. Only regular files are opened.
@@ -79,8 +79,7 @@ impl<'t> TreeFiles<'t> {
     }
 
     /// Adds files that are not recorded, by the path below the first root and the size: contents that are at none of
-    /// their
-    /// recorded paths may have moved there.
+    /// their recorded paths may have moved there.
     pub(super) fn add_others(&mut self, files: impl Iterator<Item = (Vec<u8>, u64)>) {
         let mut sizes = HashSet::new();
         for nth in 0..self.contents.len() {

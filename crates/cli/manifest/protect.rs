@@ -18,15 +18,17 @@ use ftk_inventory::Reservation;
 use ftk_manifest::Manifest;
 use ftk_parity::{Algorithms, Batch, Content, LeftOut, Plan, Protected, Redundancy, protect};
 use ftk_record::{Output, ZstdWriter, is_zstd, quote, write_record};
-use ftk_select::Check;
+use ftk_select::{Check, parse_bytes};
 use indicatif::DecimalBytes;
 
 use crate::console::{Console, Outcome, cause};
 use crate::globals::Globals;
 use crate::human;
+use crate::manifest::create::join;
 use crate::manifest::guard::refuse_swapped;
 use crate::manifest::input::Input;
 use crate::manifest::parity::TreeFiles;
+use crate::manifest::space::Demand;
 use crate::progress::{FileCounters, WorkCounters};
 use crate::run::Run;
 use crate::stdout::Stdout;
@@ -62,7 +64,13 @@ pub(super) struct ProtectArgs {
     #[arg(long, value_name = "P%", default_value = "5%", value_parser = redundancy, help_heading = "Output")]
     redundancy: Redundancy,
 
-    /// Only print what the parity file would be; reads only the manifest
+    /// Raise the redundancy until a file of this size may be lost
+    ///
+    /// Needs more than twice as much memory as the file is long: see --memory.
+    #[arg(long, value_name = "SIZE", value_parser = parse_bytes, help_heading = "Output")]
+    lost_file: Option<u64>,
+
+    /// Only print what the parity file would be; reads no contents
     #[arg(short = 'n', long, help_heading = "Output")]
     dry_run: bool,
 }
@@ -105,7 +113,9 @@ pub(super) fn run(args: &ProtectArgs, globals: &Globals, console: &Console) -> a
     let mut sources = TreeFiles::new([&*args.root], &manifest, &contents, &run.budget)?;
     let data = |nth: usize| data(&sources, nth, contents[nth].size);
     let memory = run.budget.left();
-    let plan = Plan::new(algorithms, contents.clone(), data, args.redundancy, memory);
+    let plan =
+        Plan::new(algorithms, contents.clone(), data, args.redundancy, args.lost_file.unwrap_or(0), memory)
+            .with_context(name)?;
     let report = Report::new(&plan, &contents, record.len() as u64);
     let stdout = Stdout::default();
     let Some(path) = output else {
@@ -114,6 +124,9 @@ pub(super) fn run(args: &ProtectArgs, globals: &Globals, console: &Console) -> a
         return Ok(outcome);
     };
     let cannot = || format!("cannot write {}", quote(path.as_os_str().as_bytes()));
+    let mut demand = Demand::default();
+    demand.add(path.parent().unwrap_or(path), plan.file_len(record.len() as u64));
+    demand.check("nothing was written")?;
     let created = Output::create_new(path);
     if let Err(error) = &created
         && error.kind() == ErrorKind::AlreadyExists
@@ -148,7 +161,7 @@ pub(super) fn run(args: &ProtectArgs, globals: &Globals, console: &Console) -> a
         stdout.write(&line);
         outcome = outcome.max(match why {
             LeftOut::Unreadable(error) if error.kind() != ErrorKind::NotFound => {
-                console.path_error("read", path, reason);
+                console.path_error("read", &join(args.root.as_bytes(), path), reason);
                 Outcome::Error
             }
             _ => Outcome::Negative,
@@ -241,6 +254,15 @@ fn id() -> [u8; 16] {
     id
 }
 
+/// Describes a chance.
+fn chance(chance: f64) -> String {
+    match chance {
+        ..1e-15 => "less than 1e-15".into(),
+        ..0.001 => format!("{chance:.0e}"),
+        chance => format!("{:.1}%", 100.0 * chance),
+    }
+}
+
 /// What a parity file has, and what it survives.
 struct Report {
     contents: u64,
@@ -255,6 +277,19 @@ struct Report {
     burst: u64,
     /// The number of blocks that may be lost anywhere.
     scattered: u64,
+    /// The chance that data is lost if one sector in [`SECTORS`] is bad.
+    loss: f64,
+}
+
+/// Of so many sectors of 4 KiB one is bad, when the chance of a loss is printed.
+const SECTORS: u64 = 100_000;
+
+/// Returns the chance that data is lost if one sector in [`SECTORS`] is bad.
+fn loss(plan: &Plan) -> f64 {
+    let sectors = plan.block_len().div_ceil(4096);
+    let block = -(sectors as f64 * (-1.0 / SECTORS as f64).ln_1p()).exp_m1();
+    let whole: f64 = plan.batches().iter().map(|batch| (-batch.loss(block)).ln_1p()).sum();
+    -whole.exp_m1()
 }
 
 impl Report {
@@ -272,6 +307,7 @@ impl Report {
             parity_bytes: plan.file_len(manifest),
             burst: least(Batch::burst) * plan.block_len(),
             scattered: least(|batch| batch.recovery),
+            loss: loss(plan),
         }
     }
 
@@ -293,6 +329,9 @@ impl Report {
                 record.member("parity_bytes", self.parity_bytes);
                 record.member("burst_bytes", self.burst);
                 record.member("scattered_blocks", self.scattered);
+                record
+                    .member("bad_sectors_per_million", 1_000_000 / SECTORS)
+                    .member("loss_chance", self.loss);
             });
         } else {
             let word = if protected.is_some() { "protected" } else { "would protect" };
@@ -301,7 +340,8 @@ impl Report {
                 format!(
                     "{word} {}, {}, in {} of {}\n\
                      parity: {}, {share:.1}% of them: {} in {}\n\
-                     survives the loss of any {}, or of {} in one place\n",
+                     survives the loss of any {}, or of {} in one place\n\
+                     if one sector in 100,000 is bad, data is lost with a chance of {}\n",
                     human::count(self.contents - skipped, "content"),
                     DecimalBytes(self.content_bytes),
                     human::count(self.blocks, "block"),
@@ -311,6 +351,7 @@ impl Report {
                     human::count(self.groups, "group"),
                     human::count(self.scattered, "block"),
                     DecimalBytes(self.burst),
+                    chance(self.loss),
                 )
                 .bytes(),
             );

@@ -225,7 +225,7 @@ const NO_PARITY: [&str; 13] = [
 /// Checks a parity file.
 fn verify_parity(path: &OsStr, globals: &Globals) -> anyhow::Result<Outcome> {
     let name = || quote(path.as_bytes());
-    let parity = parity::open(path)?;
+    let parity = parity::open(path, globals.memory())?;
     let Condition { heads, pages, blocks, worst } = parity.verify().with_context(name)?;
     let contents = parity.contents().len() as u64;
     let recovery: u64 = parity.batches().iter().map(Batch::recovery_blocks).sum();

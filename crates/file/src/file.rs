@@ -188,7 +188,7 @@ impl File {
     /// # Errors
     /// [`Failure::Io`] if a read fails; that of [`lost`](Self::lost) if the file ends before.
     pub fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> Result<(), Failure> {
-        let range = offset..offset + buf.len() as u64;
+        let range = offset..offset.saturating_add(buf.len() as u64);
         if Cursor::in_range(self, range).fill(buf)? < buf.len() {
             return Err(self.lost(io::ErrorKind::UnexpectedEof.into()));
         }

@@ -27,6 +27,12 @@ impl Redundancy {
         (1..=1_000_000).contains(&millionths).then_some(Self(millionths))
     }
 
+    /// Returns the next larger share, about a tenth more.
+    pub(crate) fn next(self) -> Option<Self> {
+        let next = self.0 + (self.0 / 10).max(1);
+        (self.0 < 1_000_000).then(|| Self(next.min(1_000_000)))
+    }
+
     /// Returns the number of recovery rows for so many data rows: at least one.
     fn recovery(self, rows: u64) -> u64 {
         (rows * u64::from(self.0)).div_ceil(1_000_000).max(1)
@@ -59,6 +65,8 @@ pub struct Batch {
     pub recovery: u64,
     /// Where the recovery blocks begin in the parity file. They lie row by row.
     pub offset: u64,
+    /// The number of recovery blocks of the batches before.
+    pub earlier: u64,
 }
 
 impl Batch {
@@ -88,6 +96,29 @@ impl Batch {
         self.recovery.next_power_of_two()
     }
 
+    /// Returns whether so many neighbouring blocks may be lost anywhere.
+    pub(crate) fn survives(&self, blocks: u64) -> bool {
+        blocks.min(self.blocks) <= self.burst()
+    }
+
+    /// Returns the chance that data of the batch is lost, if each of its blocks is lost with this chance, independently of
+    /// the others.
+    pub fn loss(&self, lost: f64) -> f64 {
+        let rows = self.rows(0) + self.recovery;
+        if lost <= 0.0 || lost >= 1.0 {
+            return lost.clamp(0.0, 1.0);
+        }
+        // The terms of the binomial distribution from `recovery` + 1 lost rows on, as logarithms, because they are tiny.
+        let odds = lost.ln() - (-lost).ln_1p();
+        let mut term = rows as f64 * (-lost).ln_1p();
+        let mut group = 0.0;
+        for nth in 1..=rows {
+            term += ((rows - nth + 1) as f64).ln() - (nth as f64).ln() + odds;
+            group += if nth > self.recovery { term.exp() } else { 0.0 };
+        }
+        -(self.groups as f64 * (-f64::min(group, 1.0)).ln_1p()).exp_m1()
+    }
+
     /// Returns the number of neighbouring blocks that may be lost anywhere in the batch.
     pub fn burst(&self) -> u64 {
         self.recovery_blocks()
@@ -114,7 +145,7 @@ pub fn batches(blocks: u64, block: u64, redundancy: Redundancy, memory: u64) -> 
     let most = (memory / (redundancy.held() * block)).max(1);
     let groups = blocks.div_ceil(redundancy.rows());
     let count = groups.div_ceil(most);
-    let (mut first, mut offset) = (0, 0);
+    let (mut first, mut earlier) = (0, 0);
     let mut all = Vec::new();
     // Divides so many into equal parts, of which these end: products do not fit into 64 bits.
     let end = |of: u64, part: u64, parts: u64| (u128::from(of) * u128::from(part) / u128::from(parts)) as u64;
@@ -123,9 +154,9 @@ pub fn batches(blocks: u64, block: u64, redundancy: Redundancy, memory: u64) -> 
         let (next, groups) = (end(blocks, after, groups), after - before);
         let blocks = next - first;
         let recovery = redundancy.recovery(blocks.div_ceil(groups));
-        let batch = Batch { first, blocks, groups, recovery, offset };
+        let batch = Batch { first, blocks, groups, recovery, offset: earlier * block, earlier };
         first = next;
-        offset += batch.recovery_blocks() * block;
+        earlier += batch.recovery_blocks();
         all.push(batch);
     }
     all
@@ -164,6 +195,27 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_chance_of_a_loss_is_that_of_the_binomial_distribution() {
+        let batch = |groups, rows: u64, recovery| Batch {
+            first: 0,
+            blocks: groups * rows,
+            groups,
+            recovery,
+            offset: 0,
+            earlier: 0,
+        };
+        let near =
+            |found: f64, expected: f64| assert!((found / expected - 1.0).abs() < 1e-9, "{found} {expected}");
+        // Two of two, at least two of three, and the same in one of two groups.
+        near(batch(1, 1, 1).loss(0.5), 0.25);
+        near(batch(1, 2, 1).loss(0.1), 0.028);
+        near(batch(2, 2, 1).loss(0.1), 1.0 - (1.0 - 0.028) * (1.0 - 0.028));
+        // 48 of 1,008: with fractions of integers.
+        near(batch(1, 960, 48).loss(0.01), 5.992739838968972e-19);
+        assert_eq!((batch(3, 5, 1).loss(0.0), batch(3, 5, 1).loss(1.0)), (0.0, 1.0));
+    }
+
     proptest! {
         #[test]
         fn batches_cover_the_stream_within_the_memory(
@@ -171,9 +223,10 @@ mod tests {
         ) {
             let redundancy = Redundancy::new(millionths).unwrap();
             let all = batches(blocks, SHORTEST, redundancy, memory);
-            let (mut first, mut offset) = (0, 0);
+            let (mut first, mut earlier) = (0, 0);
             for batch in &all {
-                prop_assert_eq!((batch.first, batch.offset), (first, offset));
+                prop_assert_eq!((batch.first, batch.earlier), (first, earlier));
+                prop_assert_eq!(batch.offset, earlier * SHORTEST);
                 prop_assert!(batch.blocks > 0 && (1..=batch.blocks).contains(&batch.groups));
                 let rows: u64 = (0..batch.groups).map(|group| batch.rows(group)).sum();
                 prop_assert_eq!(rows, batch.blocks);
@@ -184,7 +237,7 @@ mod tests {
                 prop_assert!((batch.recovery - 1) * 1_000_000 < wanted);
                 prop_assert!(batch.groups == 1 || batch.groups * redundancy.held() * SHORTEST <= memory);
                 first += batch.blocks;
-                offset += batch.recovery_blocks() * SHORTEST;
+                earlier += batch.recovery_blocks();
             }
             prop_assert_eq!(first, blocks);
         }

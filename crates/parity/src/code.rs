@@ -180,7 +180,7 @@ mod tests {
     }
 
     fn batch(blocks: u64, groups: u64, recovery: u64) -> Batch {
-        Batch { first: 0, blocks, groups, recovery, offset: 0 }
+        Batch { first: 0, blocks, groups, recovery, offset: 0, earlier: 0 }
     }
 
     fn encode(batch: Batch, blocks: &[Vec<u8>]) -> Vec<Vec<u8>> {

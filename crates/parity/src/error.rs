@@ -15,6 +15,10 @@ pub enum Error {
     Lost(&'static str),
     /// It contradicts itself, although its checksums are right.
     Invalid(&'static str),
+    /// It needs more memory than it may use.
+    TooLarge,
+    /// No batch within the memory survives the loss of a file of the asked size.
+    NoPlan,
     /// A file changed while its content was encoded.
     Changed,
     /// The recovery blocks are not those of the blocks that were read: the memory or the processor of this machine is
@@ -32,6 +36,11 @@ impl fmt::Display for Error {
             }
             Self::Lost(part) => write!(f, "both copies of the {part} are damaged in the same place"),
             Self::Invalid(what) => write!(f, "invalid: {what}"),
+            Self::TooLarge => f.write_str("too large (raise --memory)"),
+            Self::NoPlan => f.write_str(
+                "no parity survives the loss of such a file: it needs more than twice as much memory as the file is long \
+                 (raise --memory)",
+            ),
             Self::Changed => f.write_str("a file changed while its content was encoded: repeat the command"),
             Self::Machine => f.write_str(
                 "the computed parity is wrong: check the memory of this machine before you continue",

@@ -56,6 +56,9 @@ pub(crate) struct Index {
 }
 
 impl Index {
+    /// The largest number of bytes in memory for each byte of an index, with the bytes themselves.
+    pub(crate) const HELD: u64 = 4;
+
     /// Returns the index without the content that was skipped. The places of these become zeros.
     pub(crate) fn without(mut self, skipped: &[usize]) -> Self {
         let mut is_kept = vec![true; self.contents.len()];
@@ -68,11 +71,6 @@ impl Index {
         let mut kept = is_kept.iter();
         self.contents.retain(|_| *kept.next().expect("one for each content"));
         self
-    }
-
-    /// Returns the number of data rows and recovery sums before the batch.
-    pub(crate) fn recovery_before(&self, batch: usize) -> usize {
-        self.batches[..batch].iter().map(|batch| batch.recovery_blocks() as usize).sum()
     }
 
     pub(crate) fn encode(&self) -> Vec<u8> {
@@ -108,25 +106,31 @@ impl Index {
         out
     }
 
-    /// Reads an index. `block`: the length of blocks; `len`: that of the file.
+    /// Reads an index. `block`: the length of blocks; `len`: that of the file. It has at most [`HELD`](Self::HELD) times as
+    /// many bytes.
     pub(crate) fn decode(bytes: &[u8], block: u64, len: u64) -> Result<Self, Error> {
         let mut input = Input(bytes);
+        // Every block has a checksum, so a short index has few.
+        let most = bytes.len() as u64 / 8;
         let algorithms = algorithms(&mut input)?;
         let digest_len: usize = algorithms.0.iter().map(|algorithm| algorithm.digest_len()).sum();
-        let (mut batches, mut blocks, mut recovery) = (Vec::new(), 0_u64, 0_u64);
-        for _ in 0..input.word()? {
-            let batch = batch(&mut input, blocks, block, len)?;
+        let (mut blocks, mut recovery) = (0, 0);
+        let count = input.count(32)?;
+        let mut batches = Vec::with_capacity(count as usize);
+        for _ in 0..count {
+            let batch = batch(&mut input, blocks, recovery, most, block, len)?;
             blocks = batch.range().end;
-            recovery = recovery.checked_add(batch.recovery_blocks()).ok_or(INVALID_BATCH)?;
+            recovery += batch.recovery_blocks();
             batches.push(batch);
         }
-        let stream = blocks.checked_mul(block).ok_or(INVALID_BATCH)?;
-        let (mut contents, mut pieces) = (Vec::new(), Vec::new());
-        for content in 0..input.word()? {
+        let stream = blocks * block;
+        let count = input.count(digest_len + 16)?;
+        let (mut contents, mut pieces) = (Vec::with_capacity(count as usize), Vec::new());
+        for content in 0..count {
             let digests = input.bytes(digest_len)?.to_vec();
             let size = input.word()?;
             let mut end = 0;
-            for _ in 0..input.word()? {
+            for _ in 0..input.count(24)? {
                 let [offset, place, len] = [input.word()?, input.word()?, input.word()?];
                 let range = |start: u64, limit| start.checked_add(len).filter(|end| *end <= limit);
                 let is_valid = len > 0 && offset >= end && place.is_multiple_of(UNIT);
@@ -137,14 +141,10 @@ impl Index {
             }
             contents.push(Content { size, digests });
         }
-        pieces.sort_by_key(|piece| piece.place);
+        pieces.sort_unstable_by_key(|piece| piece.place);
         check(&pieces, &contents, block)?;
         let mut sums = |count: u64| -> Result<Vec<u64>, Error> {
-            let bytes = usize::try_from(count)
-                .ok()
-                .and_then(|count| count.checked_mul(8))
-                .ok_or(Error::Invalid(SHORT))?;
-            let (words, _) = input.bytes(bytes)?.as_chunks::<8>();
+            let (words, _) = input.bytes(count as usize * 8)?.as_chunks::<8>();
             Ok(words.iter().map(|word| u64::from_le_bytes(*word)).collect())
         };
         let (data_sums, recovery_sums) = (sums(blocks)?, sums(recovery)?);
@@ -165,35 +165,49 @@ fn algorithms(input: &mut Input<'_>) -> Result<Algorithms, Error> {
     for _ in 0..input.byte()? {
         let len = input.byte()?;
         let name = std::str::from_utf8(input.bytes(len.into())?).ok();
-        let algorithm = name.and_then(|name| Algorithm::from_str(name).ok());
+        let algorithm = name.and_then(|name| Algorithm::from_str(name).ok().filter(|it| it.name() == name));
         let algorithm = algorithm.ok_or(Error::Invalid("an unknown algorithm"))?;
         if usize::from(input.byte()?) != algorithm.digest_len() {
             return Err(Error::Invalid("the length of a digest"));
         }
         all.push(algorithm);
     }
-    if all.is_empty() { Err(Error::Invalid("no digests")) } else { Ok(Algorithms(all)) }
+    match all.iter().any(|algorithm| algorithm.identifies_content()) {
+        true => Ok(Algorithms(all)),
+        false => Err(Error::Invalid("no digests that identify contents")),
+    }
 }
 
-fn batch(input: &mut Input<'_>, first: u64, block: u64, len: u64) -> Result<Batch, Error> {
+/// Reads a batch after so many blocks and recovery blocks, of which there are at most `most`.
+fn batch(
+    input: &mut Input<'_>,
+    first: u64,
+    earlier: u64,
+    most: u64,
+    block: u64,
+    len: u64,
+) -> Result<Batch, Error> {
     let [blocks, groups, recovery, offset] = [input.word()?, input.word()?, input.word()?, input.word()?];
-    let batch = Batch { first, blocks, groups, recovery, offset };
-    // Every block has a checksum in the index, so the sum of all is limited by its length.
-    let is_valid = first.checked_add(blocks).is_some()
+    let batch = Batch { first, blocks, groups, recovery, offset, earlier };
+    let is_valid = blocks <= most - first
         && (1..=blocks).contains(&groups)
         && (1..=1 << 15).contains(&recovery)
-        && batch.rows(0) + batch.chunk() <= 1 << 16;
-    let end = groups
-        .checked_mul(recovery)
-        .and_then(|it| it.checked_mul(block))
-        .and_then(|it| it.checked_add(offset));
-    if is_valid && end.is_some_and(|end| end <= len) { Ok(batch) } else { Err(INVALID_BATCH) }
+        && batch.rows(0) + batch.chunk() <= 1 << 16
+        && batch.recovery_blocks() <= most - earlier
+        && (batch.recovery_blocks() * block).checked_add(offset).is_some_and(|end| end <= len);
+    if is_valid { Ok(batch) } else { Err(INVALID_BATCH) }
 }
 
-/// Checks that no unit belongs to two contents, and that large contents have blocks of their own.
+/// Checks that no unit belongs to two contents, that small contents are one piece, and that large ones have blocks of their
+/// own.
 fn check(pieces: &[Piece], contents: &[Content], block: u64) -> Result<(), Error> {
     let mut end = 0;
     let mut small: Range<u64> = 0..0;
+    // A piece has the length of its small content, so none has two.
+    let wanted = contents.iter().filter(|it| it.size > 0 && !is_large(it.size, block)).count();
+    if wanted != pieces.iter().filter(|piece| !is_large(contents[piece.content].size, block)).count() {
+        return Err(INVALID);
+    }
     for piece in pieces {
         let size = contents[piece.content].size;
         let is_large = is_large(size, block);
@@ -232,5 +246,11 @@ impl<'b> Input<'b> {
 
     fn word(&mut self) -> Result<u64, Error> {
         Ok(u64::from_le_bytes(self.bytes(8)?.try_into().expect("eight bytes")))
+    }
+
+    /// Reads the number of entries that follow, each of at least `len` bytes.
+    fn count(&mut self, len: usize) -> Result<u64, Error> {
+        let count = self.word()?;
+        if count <= (self.0.len() / len) as u64 { Ok(count) } else { Err(Error::Invalid(SHORT)) }
     }
 }

@@ -58,7 +58,7 @@ impl Layout {
             if size > 0 && !is_large(size, block) {
                 place = round_up(place, UNIT);
                 pieces.push(Piece { content, offset: 0, place, len: size });
-                place += size;
+                place = place.saturating_add(size);
             }
         }
         for (content, &size) in sizes.iter().enumerate() {
@@ -70,7 +70,7 @@ impl Layout {
                     if start < end {
                         place = round_up(place, block);
                         pieces.push(Piece { content, offset: start, place, len: end - start });
-                        place += end - start;
+                        place = place.saturating_add(end - start);
                         end = round_up(end, block);
                     }
                 }

@@ -12,6 +12,8 @@
 mod batch;
 mod code;
 mod error;
+#[cfg(test)]
+mod forged;
 mod head;
 mod heal;
 mod index;
@@ -34,9 +36,9 @@ pub use sources::Sources;
 /// The unit of the code, in bytes: 32 symbols. A lost byte costs the whole unit, and no unit belongs to two contents.
 pub const UNIT: u64 = 64;
 
-/// Returns `value` divided by `unit`, rounded up, times `unit`.
+/// Returns `value` divided by `unit`, rounded up, times `unit`: at most the largest number.
 fn round_up(value: u64, unit: u64) -> u64 {
-    value.div_ceil(unit) * unit
+    value.div_ceil(unit).saturating_mul(unit)
 }
 
 /// Returns the checksum of a block or page: CRC-64/NVME.

@@ -70,38 +70,37 @@ pub(crate) fn write(
     Ok(())
 }
 
-/// Reads a section: each page from the first copy in which it is undamaged. With `counts`, both copies are read. Returns
-/// the content and the number of damaged pages that were seen.
-pub(crate) fn read(
-    file: &File,
-    id: &[u8; 16],
-    kind: Kind,
-    section: &Section,
-    counts: bool,
-) -> Result<(Vec<u8>, u64), Error> {
-    let (mut content, mut damaged) = (Vec::new(), 0);
+/// Reads a section, whose length is within the memory: each page from the first copy in which it is undamaged.
+pub(crate) fn read(file: &File, id: &[u8; 16], kind: Kind, section: &Section) -> Result<Vec<u8>, Error> {
+    let mut content = Vec::with_capacity(section.len as usize);
     let mut page = vec![0; PAGE as usize];
     for number in 0..section.len.div_ceil(PAYLOAD) {
-        let mut is_found = false;
-        for copy in section.copies {
-            if is_found && !counts {
-                break;
-            }
-            let offset = number.checked_mul(PAGE).and_then(|at| at.checked_add(copy));
-            let read = offset.is_some_and(|offset| file.read_exact_at(&mut page, offset).is_ok());
-            let (tagged, end) = page.split_at(PAGE as usize - 8);
-            let is_good = read && tagged.ends_with(&tag(kind, number)) && end == sum(id, &page).to_le_bytes();
-            if !is_good {
-                damaged += 1;
-            } else if !is_found {
-                let len = PAYLOAD.min(section.len - number * PAYLOAD);
-                content.extend(&page[..len as usize]);
-                is_found = true;
-            }
-        }
-        if !is_found {
+        if !section.copies.iter().any(|&copy| is_good(file, id, kind, copy, number, &mut page)) {
             return Err(Error::Lost(kind.name()));
         }
+        let len = PAYLOAD.min(section.len - number * PAYLOAD);
+        content.extend(&page[..len as usize]);
     }
-    Ok((content, damaged))
+    Ok(content)
+}
+
+/// Reads both copies of a section. Returns the number of damaged pages.
+pub(crate) fn check(file: &File, id: &[u8; 16], kind: Kind, section: &Section) -> Result<u64, Error> {
+    let (mut damaged, mut page) = (0, vec![0; PAGE as usize]);
+    for number in 0..section.len.div_ceil(PAYLOAD) {
+        let good = section.copies.iter().filter(|&&copy| is_good(file, id, kind, copy, number, &mut page));
+        match good.count() as u64 {
+            0 => return Err(Error::Lost(kind.name())),
+            good => damaged += 2 - good,
+        }
+    }
+    Ok(damaged)
+}
+
+/// Reads a page of a copy, which begins at `copy`. Returns whether it is undamaged.
+fn is_good(file: &File, id: &[u8; 16], kind: Kind, copy: u64, number: u64, page: &mut [u8]) -> bool {
+    let offset = number.checked_mul(PAGE).and_then(|at| at.checked_add(copy));
+    let is_read = offset.is_some_and(|offset| file.read_exact_at(page, offset).is_ok());
+    let (tagged, end) = page.split_at(PAGE as usize - 8);
+    is_read && tagged.ends_with(&tag(kind, number)) && end == sum(id, page).to_le_bytes()
 }

@@ -19,6 +19,9 @@ use crate::{
 /// How much of a large content is read at once: whole blocks, whose length is a power of two.
 const READ: u64 = 1 << 20;
 
+/// Checksums may always use so many bytes.
+const LEAST: u64 = 16 << 20;
+
 /// What a parity file will be.
 #[derive(Clone, Debug)]
 pub struct Plan {
@@ -45,21 +48,42 @@ pub struct Protected {
 
 impl Plan {
     /// Makes a plan. `data` returns, by the position of a content, the ranges outside which it has holes. `memory` is what
-    /// the encoder may use, in bytes.
+    /// the encoder may use, in bytes. The redundancy is raised until a file of `lost_file` bytes may be lost anywhere.
+    ///
+    /// # Errors
+    /// If the checksums of all blocks do not fit into the memory, or if no redundancy is high enough.
     pub fn new(
         algorithms: Algorithms,
         contents: Vec<Content>,
-        data: impl FnMut(usize) -> Vec<Range<u64>>,
-        redundancy: Redundancy,
+        mut data: impl FnMut(usize) -> Vec<Range<u64>>,
+        mut redundancy: Redundancy,
+        lost_file: u64,
         memory: u64,
-    ) -> Self {
+    ) -> Result<Self, Error> {
         let sizes: Vec<_> = contents.iter().map(|content| content.size).collect();
-        let block = block_len(sizes.iter().sum(), redundancy, memory);
-        let layout = Layout::new(block, &sizes, data);
-        let batches = batches(layout.blocks, block, redundancy, memory);
+        let total = sizes.iter().fold(0, |sum: u64, size| sum.saturating_add(*size));
+        let layout_of = |block, data: &mut dyn FnMut(usize) -> Vec<Range<u64>>| {
+            let layout = Layout::new(block, &sizes, data);
+            let is_small = layout.blocks.saturating_mul(16) <= memory.max(LEAST);
+            is_small.then_some(layout).ok_or(Error::TooLarge)
+        };
+        let mut layout = layout_of(block_len(total, redundancy, memory), &mut data)?;
+        let batches = loop {
+            let block = block_len(total, redundancy, memory);
+            if block != layout.block {
+                layout = layout_of(block, &mut data)?;
+            }
+            let batches = batches(layout.blocks, block, redundancy, memory);
+            // A file that shares blocks may begin within one.
+            let lost = if lost_file == 0 { 0 } else { lost_file.div_ceil(block) + 1 };
+            if batches.iter().all(|batch| batch.survives(lost)) {
+                break batches;
+            }
+            redundancy = redundancy.next().ok_or(Error::NoPlan)?;
+        };
         let recovery: u64 = batches.iter().map(Batch::recovery_blocks).sum();
         let (data_sums, recovery_sums) = (vec![0; layout.blocks as usize], vec![0; recovery as usize]);
-        Self { index: Index { algorithms, batches, contents, layout, data_sums, recovery_sums } }
+        Ok(Self { index: Index { algorithms, batches, contents, layout, data_sums, recovery_sums } })
     }
 
     /// Returns the batches. Their offsets count from 0.
@@ -266,7 +290,7 @@ impl Writer<'_> {
             return Ok(());
         }
         let mut offset = self.index.batches[nth].offset;
-        let mut sum = self.index.recovery_before(nth);
+        let mut sum = self.index.batches[nth].earlier as usize;
         encoder.finish(|block| {
             self.file.write_all_at(block, offset)?;
             self.index.recovery_sums[sum] = checksum(&[block]);

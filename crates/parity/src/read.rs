@@ -43,13 +43,17 @@ impl Condition {
 }
 
 impl Parity {
-    /// Reads the head and the index.
+    /// Reads the head and the index, in at most `memory` bytes.
     ///
     /// # Errors
-    /// If no copy of the head is undamaged, or a page of the index in both copies, or if they contradict themselves.
-    pub fn open(file: File) -> Result<Self, Error> {
+    /// If no copy of the head is undamaged, or a page of the index in both copies, if they contradict themselves, or if
+    /// this needs more memory.
+    pub fn open(file: File, memory: u64) -> Result<Self, Error> {
         let (head, heads) = Head::find(&file)?;
-        let (bytes, _) = pages::read(&file, &head.id, Kind::Index, &head.index, false)?;
+        if head.index.len.saturating_mul(Index::HELD) > memory {
+            return Err(Error::TooLarge);
+        }
+        let bytes = pages::read(&file, &head.id, Kind::Index, &head.index)?;
         let index = Index::decode(&bytes, head.block, head.len)?;
         Ok(Self { file, head, heads, index })
     }
@@ -64,6 +68,14 @@ impl Parity {
         &self.index.contents
     }
 
+    /// Returns how many bytes of memory its tables use, about.
+    pub fn held(&self) -> u64 {
+        let index = &self.index;
+        let contents: usize = index.contents.iter().map(|it| size_of_val(it) + it.digests.len() + 16).sum();
+        let pieces = size_of_val(&*index.layout.pieces) + size_of_val(&*index.batches);
+        (contents + pieces + 8 * (index.data_sums.len() + index.recovery_sums.len())) as u64
+    }
+
     /// Returns the batches.
     pub fn batches(&self) -> &[Batch] {
         &self.index.batches
@@ -74,13 +86,15 @@ impl Parity {
         self.head.block
     }
 
-    /// Reads the manifest, as the writer was given it.
+    /// Reads the manifest, as the writer was given it: compressed with Zstandard, and at most `memory` bytes long.
     ///
     /// # Errors
-    /// If a page of it is damaged in both copies.
-    pub fn manifest(&self) -> Result<Vec<u8>, Error> {
-        let (bytes, _) = pages::read(&self.file, &self.head.id, Kind::Manifest, &self.head.manifest, false)?;
-        Ok(bytes)
+    /// If a page of it is damaged in both copies, or if it is longer.
+    pub fn manifest(&self, memory: u64) -> Result<Vec<u8>, Error> {
+        if self.head.manifest.len > memory {
+            return Err(Error::TooLarge);
+        }
+        pages::read(&self.file, &self.head.id, Kind::Manifest, &self.head.manifest)
     }
 
     /// Reads everything, and counts what is damaged.
@@ -90,7 +104,7 @@ impl Parity {
     pub fn verify(&self) -> Result<Condition, Error> {
         let mut condition = Condition { heads: 3 - self.heads, ..Condition::default() };
         for (kind, section) in [(Kind::Index, &self.head.index), (Kind::Manifest, &self.head.manifest)] {
-            condition.pages += pages::read(&self.file, &self.head.id, kind, section, true)?.1;
+            condition.pages += pages::check(&self.file, &self.head.id, kind, section)?;
         }
         let mut buf = vec![0; self.head.block as usize];
         for (nth, batch) in self.index.batches.iter().enumerate() {
@@ -111,7 +125,7 @@ impl Parity {
     pub(crate) fn recovery(&self, batch: usize, group: u64, row: u64, buf: &mut [u8]) -> bool {
         let at = &self.index.batches[batch];
         let nth = row * at.groups + group;
-        let sum = self.index.recovery_sums[self.index.recovery_before(batch) + nth as usize];
+        let sum = self.index.recovery_sums[(at.earlier + nth) as usize];
         self.file.read_exact_at(buf, at.offset + nth * self.head.block).is_ok() && checksum(&[buf]) == sum
     }
 }

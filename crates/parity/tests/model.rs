@@ -91,6 +91,9 @@ fn open(path: &Path) -> File {
     File::open(std::fs::File::open("/").unwrap(), &name, Symlinks::Follow).unwrap()
 }
 
+/// What the reader may use.
+const MEMORY: u64 = 1 << 24;
+
 const MANIFEST: &[u8] = b"not a manifest, but kept as it is";
 
 /// Writes a parity file of the contents, as the files have them.
@@ -104,7 +107,9 @@ fn write(
     let redundancy = Redundancy::new(share).unwrap();
     let lens = sizes(contents);
     let whole = |nth: usize| vec![0..lens[nth] as u64];
-    let plan = Plan::new(Algorithms(vec![Algorithm::Sha256]), records(contents), whole, redundancy, memory);
+    let plan =
+        Plan::new(Algorithms(vec![Algorithm::Sha256]), records(contents), whole, redundancy, 0, memory)
+            .unwrap();
     assert_eq!(plan.block_len(), BLOCK as u64);
     let file = std::fs::File::create(path).unwrap();
     let planned = plan.file_len(MANIFEST.len() as u64);
@@ -246,7 +251,7 @@ fn damage_within_the_promise_is_healed_and_beyond_it_nothing_wrong_is_passed_on(
         let protected = write(&path, &contents, &intact, share, memory).unwrap();
         assert!(protected.skipped.is_empty());
         let good = std::fs::read(&path).unwrap();
-        assert!(Parity::open(open(&path)).unwrap().verify().unwrap().is_good());
+        assert!(Parity::open(open(&path), MEMORY).unwrap().verify().unwrap().is_good());
         for _ in 0..10 {
             let mut files = intact.clone();
             for _ in 0..random.usize(..4) {
@@ -273,7 +278,7 @@ fn damage_within_the_promise_is_healed_and_beyond_it_nothing_wrong_is_passed_on(
             std::fs::write(&path, &bytes).unwrap();
             let is_same =
                 |from: usize, len: usize| bytes.get(from..from + len) == Some(&good[from..from + len]);
-            match Parity::open(open(&path)) {
+            match Parity::open(open(&path), MEMORY) {
                 Ok(parity) => {
                     let is_whole = |batch: &Batch, nth: u64| {
                         is_same(batch.offset as usize + nth as usize * BLOCK, BLOCK)
@@ -309,8 +314,8 @@ fn every_single_damaged_page_of_a_parity_file_is_survived() {
         let mut bytes = good.clone();
         bytes[page * PAGE + random.usize(..PAGE)] ^= 0x10;
         std::fs::write(&path, &bytes).unwrap();
-        let parity = Parity::open(open(&path)).unwrap();
-        assert_eq!(parity.manifest().unwrap(), MANIFEST);
+        let parity = Parity::open(open(&path), MEMORY).unwrap();
+        assert_eq!(parity.manifest(MEMORY).unwrap(), MANIFEST);
         assert!(!parity.verify().unwrap().is_good(), "page {page}");
         let mut files = Files::of(&contents);
         files.0[100][0].clear();
@@ -333,7 +338,7 @@ fn a_truncated_parity_file_has_what_is_left() {
     write(&path, &contents, &Files::of(&contents), 200_000, 1 << 22).unwrap();
     let good = std::fs::read(&path).unwrap();
     let (first, last) = {
-        let parity = Parity::open(open(&path)).unwrap();
+        let parity = Parity::open(open(&path), MEMORY).unwrap();
         let batch = parity.batches()[0];
         (batch.offset as usize, batch.offset as usize + batch.recovery_blocks() as usize * BLOCK)
     };
@@ -341,14 +346,14 @@ fn a_truncated_parity_file_has_what_is_left() {
     files.0[3][0].clear();
     for (len, is_healed) in [(last, true), (last - BLOCK, true), (first + BLOCK, true), (first, false)] {
         std::fs::write(&path, &good[..len]).unwrap();
-        let parity = Parity::open(open(&path)).unwrap();
+        let parity = Parity::open(open(&path), MEMORY).unwrap();
         let is_whole = |batch: &Batch, nth: u64| batch.offset as usize + (nth as usize + 1) * BLOCK <= len;
         assert_eq!(compare(&parity, is_whole, &contents, &files, 1 << 22), is_healed, "{len}");
     }
     std::fs::write(&path, &good[..first - PAGE]).unwrap();
-    assert!(matches!(Parity::open(open(&path)), Err(Error::Lost("index"))));
+    assert!(matches!(Parity::open(open(&path), MEMORY), Err(Error::Lost("index"))));
     std::fs::write(&path, &good[last..]).unwrap();
-    assert!(Parity::open(open(&path)).is_err(), "offsets count from the start");
+    assert!(Parity::open(open(&path), MEMORY).is_err(), "offsets count from the start");
 }
 
 #[test]
@@ -375,7 +380,7 @@ fn contents_that_no_file_has_are_never_encoded() {
             protected.skipped.iter().all(|(_, why)| matches!(why, LeftOut::Differs | LeftOut::Unreadable(_)))
         );
         // The others are as well protected as if the rotten ones had never been there: these count as zeros.
-        let parity = Parity::open(open(&path)).unwrap();
+        let parity = Parity::open(open(&path), MEMORY).unwrap();
         let kept: Vec<_> = (0..contents.len()).filter(|nth| !rotten.contains(nth)).collect();
         assert_eq!(parity.contents().len(), kept.len());
         for (position, nth) in kept.iter().enumerate() {

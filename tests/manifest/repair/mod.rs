@@ -3,7 +3,9 @@
 mod attacked;
 mod copies;
 mod damaged;
+mod forged;
 mod hostile;
+mod kept;
 mod limits;
 mod links;
 mod metadata;
@@ -12,6 +14,7 @@ mod modified;
 mod parity;
 mod record;
 mod undone;
+mod year;
 
 use std::fs::{self, File, FileTimes};
 use std::os::unix::fs::FileExt as _;

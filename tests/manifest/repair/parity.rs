@@ -10,7 +10,7 @@ use super::{copy, damage, journal, mark, names, repair_from};
 use crate::harness::{Dir, Run, needs, sha256};
 
 /// Returns bytes that have no pattern.
-fn noise(len: usize, seed: u64) -> Vec<u8> {
+pub(super) fn noise(len: usize, seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let next = || {
         state ^= state << 13;
@@ -22,7 +22,7 @@ fn noise(len: usize, seed: u64) -> Vec<u8> {
 }
 
 /// A tree of small files, a large one and copies.
-fn tree() -> Dir {
+pub(super) fn tree() -> Dir {
     let dir = Dir::new();
     for nth in 0..40_u64 {
         dir.file(format!("small/{nth}"), &noise(100 + 300 * nth as usize, nth + 1));
@@ -32,7 +32,7 @@ fn tree() -> Dir {
     dir
 }
 
-fn protect(dir: &Dir, args: &[&str]) -> Run {
+pub(super) fn protect(dir: &Dir, args: &[&str]) -> Run {
     let command = dir.ftk(["manifest", "protect", "."]).arg(dir.aside("manifest"));
     command.arg("-o").arg(dir.aside("parity")).args(args).run()
 }
@@ -50,7 +50,7 @@ fn has(run: &Run, text: &str) {
 }
 
 /// Flips a byte of a file; its size and mtime stay.
-fn flip(path: &Path, at: u64) {
+pub(super) fn flip(path: &Path, at: u64) {
     let file = File::options().read(true).write(true).open(path).unwrap();
     let time = file.metadata().unwrap().modified().unwrap();
     let mut byte = [0];
@@ -159,7 +159,10 @@ fn what_cannot_be_read_is_an_error() {
     fs::set_permissions(dir.aside("to"), Permissions::from_mode(0o777)).unwrap();
     let unreadable = dir.ftk(["manifest", "protect", "."]).arg(dir.aside("manifest"));
     let run = unreadable.arg("-o").arg(dir.aside("to/parity")).unprivileged(&dir).run().status(2);
-    has(&run.stderr_has("cannot read 'small/20': permission denied"), "skipped  small/20  permission denied");
+    has(
+        &run.stderr_has("cannot read './small/20': permission denied"),
+        "skipped  small/20  permission denied",
+    );
     // A parity file that cannot be opened is not taken for a copy.
     protect(&dir, &[]).status(0);
     fs::set_permissions(dir.aside("parity"), Permissions::from_mode(0o000)).unwrap();
@@ -232,4 +235,59 @@ fn another_decoder_restores_a_file_without_the_manifest() {
         assert_eq!(fs::read(dir.aside("out")).unwrap(), content);
         dir.file(name, &content);
     }
+}
+
+#[test]
+fn abandoned_contents_are_removed_by_the_next_run_and_by_undo() {
+    let dir = tree();
+    protect(&dir, &["--redundancy", "20%"]).status(0);
+    let state = dir.aside("state").join("ftk");
+    let abandon = || {
+        let abandoned = state.join("computed-0123456789abcdef");
+        fs::create_dir_all(&abandoned).unwrap();
+        fs::write(abandoned.join("0-1"), "a content that a killed run computed").unwrap();
+        abandoned
+    };
+    // Also by a run that computes nothing.
+    let abandoned = abandon();
+    repair(&dir, &[]).status(0);
+    assert!(abandoned.exists(), "a plan changes nothing");
+    repair(&dir, &["--yes"]).status(0);
+    assert!(!abandoned.exists());
+    flip(&dir.path("large"), 5);
+    repair(&dir, &["--yes"]).status(0);
+    let abandoned = abandon();
+    dir.ftk(["undo", "--dry-run"]).arg(journal(&dir)).run().status(0);
+    assert!(abandoned.exists(), "a plan changes nothing");
+    dir.ftk(["undo"]).arg(journal(&dir)).run().status(0);
+    assert!(!abandoned.exists());
+}
+
+#[test]
+fn a_lost_file_raises_the_redundancy_or_is_refused() {
+    let dir = tree();
+    let plan = |args: &[&str]| {
+        let ftk = dir.ftk(["manifest", "protect", ".", "-n", "--json"]).arg(dir.aside("manifest")).args(args);
+        ftk.run()
+    };
+    let burst = |run: &Run| json(run)[0]["burst_bytes"].as_u64().unwrap();
+    assert!(burst(&plan(&[]).status(0)) < 200_000);
+    assert!(burst(&plan(&["--lost-file", "200K"]).status(0)) >= 200 << 10);
+    // More than all contents together: then all of them may be lost.
+    let all = plan(&["--lost-file", "1G"]).status(0);
+    assert_eq!(json(&all)[0]["recovery_blocks"], json(&all)[0]["blocks"]);
+    plan(&["--lost-file", "x"]).status(2);
+    // The promise holds.
+    protect(&dir, &["--redundancy", "1%", "--lost-file", "200000"]).status(0);
+    fs::remove_file(dir.path("large")).unwrap();
+    repair(&dir, &["--missing", "--yes"]).status(0);
+    verify(&dir, &[]).status(0).stdout("");
+}
+
+#[test]
+fn what_is_survived_is_printed() {
+    let dir = tree();
+    let run = dir.ftk(["manifest", "protect", ".", "-n"]).arg(dir.aside("manifest")).run().status(0);
+    has(&run, "survives the loss of any ");
+    has(&run, "if one sector in 100,000 is bad, data is lost with a chance of ");
 }

@@ -59,10 +59,9 @@ const MAY_MAKE_DIRECTORIES: &[&str] = &[
     "crates/cli/calibrate.rs",   // files to measure with
     "crates/cli/journal.rs",     // the state directory
     "crates/cli/man.rs",
-    "crates/cli/manifest/generation.rs",    // the history of a card
-    "crates/cli/manifest/repair/parity.rs", // the state directory, for computed contents
-    "crates/query/src/convert/mod.rs",      // the directory of a set
-    "crates/sched/src/store.rs",            // the cache directory
+    "crates/cli/manifest/generation.rs", // the history of a card
+    "crates/query/src/convert/mod.rs",   // the directory of a set
+    "crates/sched/src/store.rs",         // the cache directory
 ];
 
 /// Every source begins with module documentation.

@@ -25,9 +25,9 @@ use crate::human;
 use crate::journal;
 use crate::manifest::create::join;
 use crate::manifest::repair::printer::{From, Printer, Word};
-use crate::manifest::repair::space::Demand;
 use crate::manifest::repair::{RepairArgs, Source, is_device_error};
 use crate::manifest::root::Root;
+use crate::manifest::space::Demand;
 use crate::progress::{FileCounters, WorkCounters};
 use crate::signals::DeferredSignals;
 
@@ -116,7 +116,9 @@ impl<'r> Repairs<'r> {
                 demand.add(journal, wanted.allocated.min(old.size));
             }
         }
-        demand.check()
+        demand.check(
+            "nothing was changed (--journal FILE keeps the damaged content elsewhere, --discard does not keep it)",
+        )
     }
 
     /// Prints what would be done.

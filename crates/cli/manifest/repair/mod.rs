@@ -5,7 +5,7 @@ mod act;
 mod copies;
 mod parity;
 mod printer;
-mod space;
+mod record;
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
 use clap::Args;
-use ftk_apply::ensure_safe_directory;
+use ftk_apply::{Scratch, ensure_safe_directory};
 use ftk_file::{Failure, Stat, now_ns};
 use ftk_inventory::Keep;
 use ftk_manifest::{Damage, Found, LinkTo, RepairOptions, RepairPlan, WalkedTree, Why, rewrite};
@@ -36,6 +36,7 @@ use crate::manifest::reading;
 use crate::manifest::repair::act::Repairs;
 use crate::manifest::repair::parity::{Parities, Present};
 use crate::manifest::repair::printer::{Printer, Word};
+use crate::manifest::repair::record::Record;
 use crate::manifest::rewrite::Rewrite;
 use crate::manifest::root::Root;
 use crate::manifest::scope::ScopeArgs;
@@ -74,8 +75,8 @@ pub(super) struct RepairArgs {
     /// A directory with copies, or a parity file; repeatable
     ///
     /// Parity files are used for what no copy has. They compute it from the recovery blocks and from the files of ROOT
-    /// and
-    /// of all copies, as far as enough of these are left.
+    /// and of all copies, as far as enough of these are left. If FILE is damaged or gone, the newest manifest in the
+    /// parity files is used, and with --yes written to FILE. The damaged one is kept as FILE.damaged.
     #[arg(long, value_name = "COPY", required_unless_present = "metadata")]
     from: Vec<OsString>,
 
@@ -169,18 +170,19 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
     let name = || quote(args.manifest.as_bytes());
     let run = Run::new(globals, console)?;
     let path = Path::new(&args.manifest);
-    let lock = (args.yes && may_write).then(|| Lock::acquire(path, console)).transpose()?;
-    let Input { manifest, own } = Input::open(&args.manifest, globals, console)?;
-    lock.as_ref().map_or(Ok(()), Lock::check).with_context(name)?;
-    console.stats.sealed(&args.manifest, &manifest);
-    refuse_archive(&manifest, &args.manifest)?;
-    let algorithms = &manifest.header().algorithms;
-    ensure!(!algorithms.is_empty(), "{} records no digests, so nothing can be repaired by it", name());
     let (mut parities, mut copies) = (Vec::new(), Vec::new());
     for from in &args.from {
         if is_one(from)? { &mut parities } else { &mut copies }.push(from.clone());
     }
-    let mut parities = Parities::open(parities.iter().map(|path| &**path), &manifest)?;
+    let mut parities = Parities::open(parities.iter().map(|path| &**path), &run.budget)?;
+    let (locks, memory) = (args.yes && may_write, run.budget.left());
+    let record = Record::open(&args.manifest, locks, parities.opened(), memory, globals, console)?;
+    let Record { input: Input { manifest, own }, mut lock, mut kept } = record;
+    parities.check(&manifest)?;
+    console.stats.sealed(&args.manifest, &manifest);
+    refuse_archive(&manifest, &args.manifest)?;
+    let algorithms = &manifest.header().algorithms;
+    ensure!(!algorithms.is_empty(), "{} records no digests, so nothing can be repaired by it", name());
     let stdout = Stdout::default();
     let own: Vec<_> = own.into_iter().chain(Stdout::identity()).collect();
 
@@ -258,6 +260,13 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
     repairs.check_space()?;
     let mut healed = healed(&damage);
     let marks = Marks::new(args, healed.len() + marked(&damage, &sources));
+    match kept.take().filter(|_| may_write) {
+        Some(kept) if args.yes => {
+            kept.restore(args.discard, console)?;
+            lock = Some(Lock::acquire(path, console)?);
+        }
+        kept => kept.iter().for_each(|kept| kept.say(console)),
+    }
     // If the manifest cannot be rewritten, the run ends before it changes the tree.
     let rewritten = lock.filter(|_| marks.are_removed());
     let rewritten = rewritten.map(|lock| Rewrite::begin(path, lock, &stdout)).transpose()?;
@@ -267,6 +276,9 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
     }
     if args.yes {
         let mut repaired = BTreeMap::new();
+        if !parities.opened().is_empty() {
+            Scratch::remove_abandoned(&repairs.state_directory()?);
+        }
         // The computed contents are there until all files are restored.
         let computed = parities.are_used().then(|| {
             let state = repairs.state_directory()?;

@@ -2,20 +2,20 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{CString, OsStr, OsString};
-use std::fs::{self, DirBuilder, OpenOptions, Permissions};
+use std::fs::{self, OpenOptions};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 use anyhow::{Context as _, anyhow};
+use ftk_apply::Scratch;
 use ftk_file::{File, Symlinks, Version};
 use ftk_hash::Platform;
-use ftk_inventory::FileNo;
+use ftk_inventory::{Budget, FileNo};
 use ftk_manifest::{Found, Manifest, Wanted, has_content};
 use ftk_parity::{Parity, heal};
 use ftk_record::quote;
 use rustix::fs::CWD;
-use tempfile::TempDir;
 
 use crate::console::Console;
 use crate::manifest::parity::{self, TreeFiles, check_algorithms};
@@ -66,20 +66,32 @@ impl Present<'_> {
 }
 
 impl<'p> Parities<'p> {
-    /// Opens parity files, which must know contents by the digests of the manifest.
-    pub(super) fn open(paths: impl Iterator<Item = &'p OsStr>, manifest: &Manifest) -> anyhow::Result<Self> {
+    /// Opens parity files, whose tables are within the budget.
+    pub(super) fn open(paths: impl Iterator<Item = &'p OsStr>, budget: &Budget) -> anyhow::Result<Self> {
         let open = |path| {
-            let opened = parity::open(path)?;
-            check_algorithms(&opened, manifest, path)?;
+            let opened = parity::open(path, budget.left())?;
+            budget.reserve(opened.held())?;
             Ok((path, opened))
         };
         let opened = paths.map(open).collect::<anyhow::Result<_>>()?;
         Ok(Self { opened, sources: Vec::new(), lacking: BTreeMap::new() })
     }
 
+    /// Returns the parity files with their paths.
+    pub(super) fn opened(&self) -> &[(&'p OsStr, Parity)] {
+        &self.opened
+    }
+
+    /// Checks that all know contents by the digests of the manifest.
+    ///
+    /// # Errors
+    /// If one has others.
+    pub(super) fn check(&self, manifest: &Manifest) -> anyhow::Result<()> {
+        self.opened.iter().try_for_each(|(path, parity)| check_algorithms(parity, manifest, path))
+    }
+
     /// Finds out which contents can be computed that were not found, and adds them to `found`: a plan, whose files do
-    /// not
-    /// exist yet.
+    /// not exist yet.
     pub(super) fn plan(
         &mut self,
         present: &Present<'_>,
@@ -92,8 +104,13 @@ impl<'p> Parities<'p> {
                 parity.contents().iter().enumerate().map(|(nth, it)| (&*it.digests, nth)).collect();
             let missing = wanted.iter().zip(&*found).enumerate();
             let missing = missing.filter(|(_, (wanted, found))| found.is_none() && wanted.link_to.is_none());
+            // A file that was made for an attack may have the digests with another size.
             let missing: Vec<_> = missing
-                .filter_map(|(at, (wanted, _))| Some((at, *positions.get(&*wanted.digests)?)))
+                .filter_map(|(at, (wanted, _))| {
+                    let content = *positions.get(&*wanted.digests)?;
+                    let size = parity.contents()[content].size;
+                    (size == wanted.recorded.stat.size).then_some((at, content))
+                })
                 .collect();
             if missing.is_empty() {
                 continue;
@@ -134,8 +151,7 @@ impl<'p> Parities<'p> {
     }
 
     /// Computes the planned contents into a private directory below `state`, and checks their digests. `found` gets
-    /// these
-    /// files. One that is wrong is reported, and its place becomes `None`.
+    /// these files. One that is wrong is reported, and its place becomes `None`.
     pub(super) fn compute(
         &self,
         present: &Present<'_>,
@@ -143,12 +159,9 @@ impl<'p> Parities<'p> {
         found: &mut [Option<Found>],
         state: &Path,
         console: &Console,
-    ) -> anyhow::Result<TempDir> {
+    ) -> anyhow::Result<Scratch> {
         let cannot = || format!("cannot write to {}", quote(state.as_os_str().as_bytes()));
-        DirBuilder::new().recursive(true).mode(0o700).create(state).with_context(cannot)?;
-        let mut name = tempfile::Builder::new();
-        name.prefix("computed-").permissions(Permissions::from_mode(0o700));
-        let scratch = name.tempdir_in(state).with_context(cannot)?;
+        let scratch = Scratch::create(state).with_context(cannot)?;
         for (nth, (path, parity)) in self.opened.iter().enumerate() {
             let of_this = |source: &Source| source.parity == nth;
             let contents: Vec<_> =
@@ -191,7 +204,7 @@ impl<'p> Parities<'p> {
 
 /// Returns a computed file, if it has the wanted digests.
 fn checked(
-    scratch: &TempDir,
+    scratch: &Scratch,
     path: &Path,
     wanted: &Wanted,
     manifest: &Manifest,

@@ -47,7 +47,7 @@ pub(crate) fn examine_as(
         accept: &accept,
         append_only: false,
         checks: &Checks::default(),
-        kinship: Kinship::None,
+        kinship,
         examination,
     };
     run(&walked, old, &options)

@@ -37,19 +37,18 @@ impl Demand {
         }
     }
 
-    /// Checks that every file system has enough free space.
+    /// Checks that every file system has enough free space. `hint` ends the message.
     ///
     /// # Errors
     /// If one has too little.
-    pub(super) fn check(&self) -> anyhow::Result<()> {
+    pub(super) fn check(&self, hint: &str) -> anyhow::Result<()> {
         for (stay, moment, path) in self.devices.values() {
             let Ok(found) = rustix::fs::statvfs(path) else { continue };
             let (needed, free) =
                 (stay.saturating_add(*moment), found.f_bavail.saturating_mul(found.f_frsize));
             ensure!(
                 needed <= free,
-                "not enough space on the file system of {}: {} needed, {} free; nothing was changed \
-                 (--journal FILE keeps the damaged content elsewhere, --discard does not keep it)",
+                "not enough space on the file system of {}: {} needed, {} free; {hint}",
                 quote(path.as_os_str().as_encoded_bytes()),
                 DecimalBytes(needed),
                 DecimalBytes(free),
