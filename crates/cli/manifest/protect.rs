@@ -70,7 +70,7 @@ pub(super) struct ProtectArgs {
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes, help_heading = "Output")]
     lost_file: Option<u64>,
 
-    /// Only print what the parity file would be; reads no contents
+    /// Only print what the parity file would be
     #[arg(short = 'n', long, help_heading = "Output")]
     dry_run: bool,
 }
