@@ -66,7 +66,7 @@ pub(super) struct ProtectArgs {
 
     /// Raise the redundancy for the loss of a file of SIZE
     ///
-    /// Needs more than twice as much memory as the file is long: see --memory.
+    /// Needs more than twice as much memory (--memory) as the file is long.
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes, help_heading = "Output")]
     lost_file: Option<u64>,
 
