@@ -112,7 +112,7 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
     }
     let signals = DeferredSignals::begin().context("cannot install a signal handler")?;
     if let Some(directory) = path.parent() {
-        // A killed repair leaves computed contents beside its journal.
+        // A killed repair leaves computed contents next to its journal.
         Scratch::remove_abandoned(if directory.as_os_str().is_empty() { Path::new(".") } else { directory });
     }
     let out = Stdout::default();

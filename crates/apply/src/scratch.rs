@@ -13,8 +13,8 @@ use rustix::process::geteuid;
 /// The start of the names of these directories.
 const PREFIX: &str = "computed-";
 
-/// A directory below the state directory, which only the caller can read. It is locked while it is in use, and removed when
-/// this is dropped. That of a killed run is removed by the next one.
+/// A directory below the state directory, which only the caller can read. It is locked while it is in use, and removed
+/// when this is dropped. That of a killed run is removed by the next one.
 #[derive(Debug)]
 pub struct Scratch {
     path: PathBuf,
@@ -22,8 +22,8 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Creates a directory in `state`, which is created if it is missing. [Removes](Self::remove_abandoned) those of killed
-    /// runs.
+    /// Creates a directory in `state`, which is created if it is missing. [Removes](Self::remove_abandoned) those of
+    /// killed runs.
     ///
     /// # Errors
     /// If it cannot be created.

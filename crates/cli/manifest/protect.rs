@@ -64,13 +64,13 @@ pub(super) struct ProtectArgs {
     #[arg(long, value_name = "P%", default_value = "5%", value_parser = redundancy, help_heading = "Output")]
     redundancy: Redundancy,
 
-    /// Raise the redundancy until a file of this size may be lost
+    /// Raise the redundancy for the loss of a file of SIZE
     ///
-    /// Needs more than twice as much memory as the file is long: see --memory.
+    /// Needs more than twice as much memory (--memory) as the file is long.
     #[arg(long, value_name = "SIZE", value_parser = parse_bytes, help_heading = "Output")]
     lost_file: Option<u64>,
 
-    /// Only print what the parity file would be; reads no contents
+    /// Only print what the parity file would be
     #[arg(short = 'n', long, help_heading = "Output")]
     dry_run: bool,
 }

@@ -101,8 +101,8 @@ impl Batch {
         blocks.min(self.blocks) <= self.burst()
     }
 
-    /// Returns the chance that data of the batch is lost, if each of its blocks is lost with this chance, independently of
-    /// the others.
+    /// Returns the chance that data of the batch is lost, if each of its blocks is lost with this chance, independently
+    /// of the others.
     pub fn loss(&self, lost: f64) -> f64 {
         let rows = self.rows(0) + self.recovery;
         if lost <= 0.0 || lost >= 1.0 {

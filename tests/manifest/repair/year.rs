@@ -1,5 +1,5 @@
-//! A tree that lives for a year: files come, change, move and go, and every week something rots, in the tree, in the parity
-//! file and in the manifest. All of it heals without a copy.
+//! A tree that lives for a year: files come, change, move and go, and every week something rots, in the tree, in the
+//! parity file and in the manifest. All of it heals without a copy.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -35,8 +35,8 @@ pub(super) struct Kept<'r> {
 }
 
 impl<'r> Record<'r> {
-    /// Opens FILE, and locks it if `locks`. If it is damaged or gone, opens the newest manifest in the parity files, and
-    /// says so. This one is not locked.
+    /// Opens FILE, and locks it if `locks`. If it is damaged or gone, opens the newest manifest in the parity files,
+    /// and says so. This one is not locked.
     ///
     /// # Errors
     /// If FILE is something else, or no parity file has a manifest.
