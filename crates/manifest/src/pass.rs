@@ -62,7 +62,7 @@ impl Manifest {
                     let work = move || {
                         let mut parsed = Owned::new();
                         for lines in pieces {
-                            // On failure nobody needs more pieces.
+                            // On failure no more pieces are needed.
                             if made
                                 .send(Parsed::of(&lines, header, has_trees, &mut parsed, &mut make))
                                 .is_err()

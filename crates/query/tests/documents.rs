@@ -1,4 +1,4 @@
-//! Runs the commands in `docs/lake.md` that the page shows with their output, and compares what they print with the page.
+//! Runs the commands that `docs/lake.md` shows with their output, and compares what they print with the page.
 //!
 //! `FTK_UPDATE_DOCS=1` replaces the outputs that differ.
 
@@ -24,7 +24,8 @@ fn noon(month: u64, day: u64) -> u64 {
     (20_454 + DAYS[month as usize - 1] + day - 1) * 86_400 + 43_200
 }
 
-/// A file of one of two snapshots of `home`: its path, the day when it was written, the seed of its content, and its size.
+/// A file of one of two snapshots of `home`: its path, the day when it was written, the seed of its content, and its
+/// size.
 type Wanted = (&'static str, (u64, u64), u64, usize);
 
 const SEPTEMBER: [Wanted; 6] = [
@@ -53,7 +54,8 @@ fn write(dir: &Dir, path: &str, (month, day): (u64, u64), seed: u64, len: usize)
     file.set_times(FileTimes::new().set_modified(time)).unwrap();
 }
 
-/// Records `tree` with values that do not depend on the machine: two owners, whole blocks, and inodes in the order of paths.
+/// Records `tree` with values that do not depend on the machine: two owners, whole blocks, and inodes in the order of
+/// paths.
 fn record(dir: &Dir, tree: &str, month: u64, name: &str) {
     let recorded = format!("{tree}.jsonl");
     dir.ftk(&["manifest", "create", "-q", "--no-xattrs", tree, "-o", &recorded]).status(0);

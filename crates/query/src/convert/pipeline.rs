@@ -1,9 +1,9 @@
 //! From inputs to files: every input has a thread that makes batches, and every file a task that writes them.
 //!
-//! Manifests are in path order already, so their entries are only merged. Several threads parse a manifest. Names that are not UTF-8 have an empty `path`
-//! and sort before all others: they get their own file. Rows get their numbers when they are written. Then their
-//! digests are sorted with these numbers, on disk if the memory does not suffice. Rows of other inputs are sorted as
-//! a whole.
+//! Manifests are in path order already, so their entries are only merged. Several threads parse a manifest. Names that
+//! are not UTF-8 have an empty `path` and sort before all others: they get their own file. Rows get their numbers when
+//! they are written. Then their digests are sorted with these numbers, on disk if the memory does not suffice. Rows of
+//! other inputs are sorted as a whole.
 
 use std::fmt;
 use std::path::Path;
@@ -299,14 +299,15 @@ impl Sink {
         self.batches.finish()
     }
 
-    /// Returns rows for each thread, the number of rows in a batch, and what takes the batches of all threads in their order.
+    /// Returns rows for each thread, the number of rows in a batch, and what takes the batches of all threads in their
+    /// order.
     pub(crate) fn divide(self) -> (Vec<Rows>, usize, Batches) {
         ((0..self.parsers).map(|_| self.rows.another()).collect(), self.batch, self.batches)
     }
 }
 
-/// Passes the batches of an input on in the order of their paths as text. A manifest begins with the root, whose path `.`
-/// sorts after some others.
+/// Passes the batches of an input on in the order of their paths as text. A manifest begins with the root, whose path
+/// `.` sorts after some others.
 pub(crate) struct Batches {
     named: Sender<RecordBatch>,
     encoded: Sender<RecordBatch>,
