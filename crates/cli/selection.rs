@@ -221,6 +221,13 @@ pub(crate) struct RecursiveArg {
     recursive: bool,
 }
 
+impl RecursiveArg {
+    /// Whether it was given.
+    pub(crate) fn is_given(self) -> bool {
+        self.recursive
+    }
+}
+
 impl SelectionArgs {
     /// Returns a selection by name and place alone: both stay the same when a file changes.
     ///

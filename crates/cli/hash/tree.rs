@@ -57,7 +57,7 @@ pub(super) fn run(
     let mut run = Run::new(globals, console)?;
     let stdout = Stdout::default();
     let mut list = List::create(named(args.output.as_deref()), &stdout)?;
-    let mut own = list.own();
+    let mut own = list.own_records();
     if form == TreeForm::Ftk {
         own.extend(run.reuse(args.cache)?);
     }
@@ -71,7 +71,7 @@ pub(super) fn run(
         json: globals.json,
         is_shown: list.is_shown(),
     };
-    let (mut outcome, mut done, mut failed) = (Outcome::Success, Progress::default(), 0);
+    let (mut outcome, mut done, mut failed, mut records) = (Outcome::Success, Progress::default(), 0, 0);
     let dirs = starts.len() as u64;
     let mut rules: Option<Rules> = None;
     for (number, start) in starts.into_iter().enumerate() {
@@ -83,13 +83,14 @@ pub(super) fn run(
         }
         if let Some(digests) = read.digests {
             list.line(|out| format.push(out, &digests, &path));
+            records += 1;
         }
         outcome = outcome.max(read.outcome);
         done.files += read.done.files;
         done.bytes += read.done.bytes;
         failed += read.failed;
     }
-    list.finish()?;
+    outcome = list.finish_records(outcome, records, console)?;
     rules.unwrap_or_default().say(console);
     let reused = cache::reused(run.close_cache());
     let (dirs, read) = (human::directories(dirs), human::count(done.files - failed, "file"));
