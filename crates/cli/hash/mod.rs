@@ -112,7 +112,7 @@ pub(crate) struct HashArgs {
     #[arg(long, conflicts_with = "Mode")]
     special: bool,
 
-    /// Write to FILE, which appears only when the run has ended
+    /// Write to FILE, which appears only when it is complete
     ///
     /// `-`: standard output. A new list of digests does not replace a FILE with content if something could not be read,
     /// or if no file was selected: then FILE stays as it is, and the status is 2. After errors, the new list is
@@ -233,9 +233,10 @@ struct Mode {
 
     /// Add the files to checksum list LIST that it lacks
     ///
-    /// Searches the PATHs, or else the directory of LIST, and reads only files that LIST does not name; names in it are
-    /// relative to its directory, or absolute. Files that are missing, or newer than LIST, are reported and kept, with
-    /// status 1: see --prune and --rehash. All other lines, the format, algorithms, mode and owner of LIST stay, and it
+    /// Searches the PATHs, or else the directory of LIST, and reads only files that LIST does not name or that are newer
+    /// than LIST; names in it are relative to its directory, or absolute. Files that are missing or not as listed are
+    /// reported and kept, with status 1: see --prune and --rehash. LIST gets the time at which the run began; while a
+    /// file is not as listed, LIST stays older than it, and newer files are read in each run. All other lines, the format, algorithms, mode and owner of LIST stay, and it
     /// is replaced as a whole. New lines are sorted in if LIST is sorted by path, and else come last.
     ///
     /// Accepts the lists that --check does, if they have no other text. With the payload manifest of a bag, all its
