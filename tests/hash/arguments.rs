@@ -63,6 +63,28 @@ fn special_files_with_the_option_special() {
     }
 }
 
+/// What a shell makes of `<(command)`.
+#[test]
+fn pipes_of_the_shell_are_read_without_special() {
+    needs!("bash");
+    let dir = Dir::new();
+    dir.file("x", b"abc").fifo("fifo");
+    let bash = |args: &[&str], pipes: &str| {
+        dir.ftk(args).under(&dir, ["bash", "-c", &format!("exec \"$@\" {pipes}"), "bash"]).stdin(b"abc").run()
+    };
+    let run = bash(&["hash", "x"], "<(printf abc)").status(0);
+    let lines: Vec<_> = run.text().lines().map(|line| line.split_once("  ").unwrap()).collect();
+    assert!(lines[0].0 == ABC && lines[0].1.starts_with("/dev/fd/") && lines[1] == (ABC, "x"), "{lines:?}");
+    bash(&["cmp"], "<(printf abc) <(printf abc)").status(0);
+    bash(&["cmp"], "<(printf abc) <(printf abd)").status(1);
+    bash(&["cmp", "/dev/stdin", "x"], "").status(0);
+    bash(&["hash", "/proc/self/fd/0"], "").status(0).stdout(format!("{ABC}  /proc/self/fd/0\n"));
+    // Others need the option.
+    dir.ftk(["hash", "fifo"]).run().status(2).stderr_has("add --special");
+    dir.ftk(["cmp", "fifo", "x"]).run().status(2).stderr_has("add --special");
+    dir.ftk(["hash", "/dev/fd/9"]).run().status(2).stderr_has("no such file");
+}
+
 #[test]
 fn a_large_standard_input() {
     needs!("sha256sum");

@@ -108,7 +108,7 @@ pub(crate) struct HashArgs {
 
     /// Read PATHs that are FIFOs or devices to their end
     ///
-    /// The selection options do not apply to them.
+    /// The selection options do not apply to them. A pipe of `<(command)` is read without this option.
     #[arg(long, conflicts_with = "Mode")]
     special: bool,
 

@@ -49,7 +49,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         .iter()
         .filter(|path| !is_stdin(path))
         .cloned()
-        .partition(|path| args.special && is_special(path));
+        .partition(|path| (args.special && is_special(path)) || input::is_pipe_of_caller(path));
     let stdout = Stdout::default();
     let mut list = List::create(named(args.output.as_deref()), &stdout)?;
     let mut own = list.own_records();

@@ -76,7 +76,7 @@ pub(super) fn run(
     let mut rules: Option<Rules> = None;
     for (number, start) in starts.into_iter().enumerate() {
         let path = start.to_bytes().to_vec();
-        let read = read(&run, start, &selection.numbered_from(number), &format)?;
+        let read = read(&run, start, &selection.numbered_from(number), &format, args.selection.filter())?;
         match (&mut rules, read.rules) {
             (Some(rules), Some(of_walk)) => rules.merge(&of_walk),
             (rules, of_walk) => *rules = rules.take().or(of_walk),
@@ -138,8 +138,14 @@ struct Read {
     failed: u64,
 }
 
-/// Walks and reads a directory.
-fn read(run: &Run<'_>, start: CString, selection: &Selection, format: &Format<'_>) -> anyhow::Result<Read> {
+/// Walks and reads a directory. `filter` is an option that may skip entries.
+fn read(
+    run: &Run<'_>,
+    start: CString,
+    selection: &Selection,
+    format: &Format<'_>,
+    filter: Option<&str>,
+) -> anyhow::Result<Read> {
     let path = start.to_bytes().to_vec();
     let mut read =
         Read { digests: None, rules: None, outcome: Outcome::Error, done: Progress::default(), failed: 0 };
@@ -176,6 +182,11 @@ fn read(run: &Run<'_>, start: CString, selection: &Selection, format: &Format<'_
     };
     match tree_digest(&tree, &contents, format.algorithms, format.form)? {
         TreeDigest::Known(digests) => (read.digests, read.outcome) = (Some(digests), scan.outcome),
+        TreeDigest::Partial(dir) if scan.failed.is_empty() && filter.is_some() => {
+            let option = filter.unwrap_or_default();
+            let why = "the digest covers all: omit the option, or hash a copy without them";
+            cannot(&format!("{option} skips entries of {}, and {why}", below(&dir)));
+        }
         TreeDigest::Partial(dir) => {
             cannot(&format!("entries of {} were skipped or could not be read", below(&dir)));
         }
