@@ -268,7 +268,8 @@ fn an_incomplete_list_does_not_replace_a_good_one() {
     dir.file("a", b"abc").file("s\nfv", b"").dir("empty").file("t/x", b"x").file("../list", b"an old list\n");
     let read = |name: &str| std::fs::read_to_string(dir.aside(name)).unwrap_or_default();
     let line = format!("{ABC}  a\n");
-    let kept = "ftk: '../list' was not replaced, since the new list lacks files: it is '../list.incomplete'\n";
+    let kept =
+        "ftk: '../list' was not replaced, since the new list lacks files: it is '../list.incomplete'\n";
     let run = dir.ftk(["hash", "-o", "../list", "a", "missing"]).run().status(2);
     run.stderr_has("ftk: cannot stat 'missing'").stderr_has(kept);
     assert_eq!((&*read("list"), &*read("list.incomplete")), ("an old list\n", &*line));
@@ -283,7 +284,9 @@ fn an_incomplete_list_does_not_replace_a_good_one() {
     dir.ftk(["hash", "-a", "md5", "..", "-n", "list*", "--max-depth", "1", "-o", "../list"]).run().status(2);
     assert!(read("list") == "an old list\n" && read("list.incomplete").contains("t"));
     let empty = "ftk: '../list' was not replaced, since no file was hashed (is something not mounted?)\n";
-    for args in [&["empty"][..], &["a", "-n", "b"], &["missing"], &["empty", "-a", "s3-etag"], &["missing", "--tree"]] {
+    for args in
+        [&["empty"][..], &["a", "-n", "b"], &["missing"], &["empty", "-a", "s3-etag"], &["missing", "--tree"]]
+    {
         dir.ftk(["hash", "-o", "../list"]).args(args).run().status(2).stderr_has(empty);
         assert!(read("list") == "an old list\n" && read("list.incomplete").contains("t"), "{args:?}");
     }
@@ -315,7 +318,8 @@ fn options_that_select_need_a_path() {
     ];
     for (args, option) in wrong {
         let run = dir.ftk(["hash"]).args(args).stdin(b"abc").run().status(2).stdout("");
-        run.stderr_has(&format!("ftk: {option} needs a PATH")).stderr_has(&format!(": ftk hash {option} ... .\n"));
+        run.stderr_has(&format!("ftk: {option} needs a PATH"))
+            .stderr_has(&format!(": ftk hash {option} ... .\n"));
     }
     let run = dir.file("l", b"").ftk(["hash", "-n", "x", "--files-from", "l"]).run();
     run.status(0).stdout("");

@@ -344,7 +344,8 @@ fn h08_a_file_that_changes_is_detected() {
 fn a_percent_sign_in_a_name_is_noted() {
     let dir = Dir::new();
     dir.file("bag/50% off", b"1").file("bag/x", b"2");
-    let note = "  1 name with `%`, which is `%25` in manifests (RFC 8493): bagit-python takes the bag for invalid\n";
+    let note =
+        "  1 name with `%`, which is `%25` in manifests (RFC 8493): bagit-python takes the bag for invalid\n";
     create(&dir).status(0).stderr_has(note);
     dir.ftk(["hash", "--bag", "bag"]).run().status(0);
 }

@@ -169,7 +169,8 @@ fn a_newer_file_that_cannot_be_read_is_not_said_to_be_changed() {
     let args = ["hash", "--update", "SHA256SUMS", "--json"];
     for added in ["{\"change\":\"added\",\"path\":\"b\"}\n", ""] {
         let run = dir.ftk(args).unprivileged(&dir).run().status(2);
-        run.stdout(format!("{{\"change\":\"newer\",\"path\":\"a\"}}\n{added}")).stderr_has("permission denied");
+        run.stdout(format!("{{\"change\":\"newer\",\"path\":\"a\"}}\n{added}"))
+            .stderr_has("permission denied");
     }
     set_mode(&dir.path("a"), 0o644);
     update(&dir, &["SHA256SUMS"]).status(1).stdout("changed  a\n");

@@ -298,7 +298,9 @@ fn starting_points_of_all_kinds() {
     run.stdout("p/inbox/a\n").stderr_lacks("matched nothing");
     // A directory given as a starting point is never skipped, so nothing protects it.
     let run = dir.ftk(PRUNE).args(["p", "p/keep", "-E", "p/keep"]).run().status(2);
-    run.stderr_has("--exclude 'p/keep' matched nothing: a directory given as a starting point is never skipped\n");
+    run.stderr_has(
+        "--exclude 'p/keep' matched nothing: a directory given as a starting point is never skipped\n",
+    );
     let root = dir
         .ftk(["find", "/", "--max-depth", "1", "-E", "/proc", "-E", "etc"])
         .run()
@@ -312,7 +314,11 @@ fn starting_points_of_all_kinds() {
 fn exclusions_apply_to_files_given_as_arguments() {
     needs!("du");
     let dir = Dir::new();
-    dir.file("a.tgz", b"a").file("a.tgz.asc", b"b").file("s/b.tgz", b"c").file("s/b.asc", b"d").symlink("a.tgz", "l.asc");
+    dir.file("a.tgz", b"a")
+        .file("a.tgz.asc", b"b")
+        .file("s/b.tgz", b"c")
+        .file("s/b.asc", b"d")
+        .symlink("a.tgz", "l.asc");
     let files = ["a.tgz", "a.tgz.asc", "l.asc", "s/b.asc", "s/b.tgz"];
     let path = |line: Vec<u8>| line.rsplit(|&byte| byte == b'\t').next().unwrap().to_vec();
     let paths = |text: &[u8]| sorted(records(text, b'\n').into_iter().map(path).collect());

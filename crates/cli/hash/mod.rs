@@ -337,7 +337,11 @@ impl HashArgs {
             self.create || !self.dry_run,
             "--dry-run needs --bag --create: nothing else here changes files"
         );
-        if is_new_list && self.paths.is_empty() && !self.selection.starts.has_list() && self.check.root.is_none() {
+        if is_new_list
+            && self.paths.is_empty()
+            && !self.selection.starts.has_list()
+            && self.check.root.is_none()
+        {
             self.refuse_filters_of_stdin()?;
         }
         if let Some(option) = self.update.given().filter(|_| !updates) {

@@ -118,7 +118,9 @@ impl<'l> SumLine<'l> {
         // contained digests.
         let is_torn = || line.windows(2).any(|pair| pair == [0, 0]);
         parsed.or_else(|error| match error {
-            SumError::Shape | SumError::Digest | SumError::HexDigits | SumError::Tag if is_torn() => Err(SumError::Nul),
+            SumError::Shape | SumError::Digest | SumError::HexDigits | SumError::Tag if is_torn() => {
+                Err(SumError::Nul)
+            }
             SumError::Shape | SumError::Digest | SumError::Tag if holds_digest(line) => {
                 let rare = if wrong.is_none() { Self::parse_rare(trimmed(line), separator) } else { None };
                 rare.ok_or(SumError::Unread)

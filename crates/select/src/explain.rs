@@ -317,7 +317,8 @@ impl Visitor for Explain<'_> {
             self.filtered.entry(None, entry);
             let is_dir = entry.file_type() == FileType::Directory;
             let passes = if is_dir { Ok(true) } else { self.examine_pruning(None, entry) };
-            let examined = passes.and_then(|passes| if passes { self.examine(entry) } else { Ok(self.skip(entry)) });
+            let examined =
+                passes.and_then(|passes| if passes { self.examine(entry) } else { Ok(self.skip(entry)) });
             return self.or_error(examined);
         };
         if self.names.get(entry.depth() as usize - 1).is_none_or(|name| name != entry.name()) {

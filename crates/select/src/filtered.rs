@@ -4,9 +4,9 @@ use std::mem;
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::Arc;
 
+use ftk_file::{Stat, Symlinks};
 use ftk_ignore::{IgnoreFiles, IgnoreMemory, IgnoreRules, Loaded};
 use ftk_walk::{Directory, Entry, Fields, FileType, Op, Repeat, Step, Visitor, WalkError};
-use ftk_file::{Stat, Symlinks};
 use rustix::fs::{AtFlags, CWD, statat};
 
 use crate::checks::Check;

@@ -152,7 +152,9 @@ fn a_damaged_digit_is_not_a_damaged_file() {
     for algorithm in ["md5", "sha1", "sha224", "sha256", "sha384", "sha512", "blake3", "blake2b"] {
         let list = dir.ftk(["hash", "-a", algorithm, "f", "g"]).run().status(0).text().to_owned();
         let digits = list.find(' ').unwrap();
-        for (at, by) in [(0, 'x'), (0, 'Z'), (1, '+'), (digits / 2, 'g'), (digits - 1, '/'), (digits / 2, '?'), (3, ' ')] {
+        for (at, by) in
+            [(0, 'x'), (0, 'Z'), (1, '+'), (digits / 2, 'g'), (digits - 1, '/'), (digits / 2, '?'), (3, ' ')]
+        {
             let mut damaged = list.clone();
             damaged.replace_range(at..=at, by.encode_utf8(&mut [0; 4]));
             for line in [damaged.clone(), damaged.replace("  ", " ")] {
@@ -163,7 +165,8 @@ fn a_damaged_digit_is_not_a_damaged_file() {
             if by != ' ' {
                 let run = dir.ftk(["hash", "-c", "-a", algorithm]).stdin(damaged.as_bytes()).run();
                 let run = run.status(2).stdout("g: OK\n");
-                let why = "line 1: cannot check it: some characters of the digest are not hexadecimal digits\n";
+                let why =
+                    "line 1: cannot check it: some characters of the digest are not hexadecimal digits\n";
                 run.stderr_has(why).stderr_lacks("did NOT match");
             }
         }
@@ -181,7 +184,9 @@ fn the_name_of_a_list_says_its_algorithm() {
     needs!("b2sum");
     let dir = Dir::new();
     dir.file("f", b"abc");
-    for (algorithm, list) in [("blake2b", "B2SUMS"), ("blake3", "f.b3"), ("sha3-256", "SHA3-256SUMS.txt"), ("sha512", "S")] {
+    for (algorithm, list) in
+        [("blake2b", "B2SUMS"), ("blake3", "f.b3"), ("sha3-256", "SHA3-256SUMS.txt"), ("sha512", "S")]
+    {
         dir.ftk(["hash", "-a", algorithm, "f", "-o", list]).run().status(0);
         let run = dir.ftk(["hash", "-c", list]).run().status(0).stdout("f: OK\n");
         run.stderr_has(&format!("   {algorithm}\n"));
