@@ -133,12 +133,14 @@ impl<'o> List<'o> {
 
     /// Like [`own`](Self::own), for a list of what a tree has: with the incomplete list of an earlier run.
     pub(crate) fn own_records(&self) -> Vec<(u64, u64)> {
-        let beside = self.path().and_then(|path| Stat::at(CWD, incomplete(path), Symlinks::NoFollow).ok());
-        self.own().into_iter().chain(beside.map(|stat| stat.identity())).collect()
+        let sibling = self.path().and_then(|path| Stat::at(CWD, incomplete(path), Symlinks::NoFollow).ok());
+        self.own().into_iter().chain(sibling.map(|stat| stat.identity())).collect()
     }
 
-    /// Like [`finish`](Self::finish), for a list of what a tree has: it does not replace a list with content if the run had
-    /// errors or found nothing. After errors, what there is appears beside it. Returns `Error` then, or else `outcome`.
+    /// Like [`finish`](Self::finish), for a list of what a tree has: it does not replace a list with content if the
+    /// run had
+    /// errors or found nothing. After errors, what there is appears next to it. Returns `Error` then, or else
+    /// `outcome`.
     ///
     /// # Errors
     /// Those of `finish`.
@@ -161,10 +163,10 @@ impl<'o> List<'o> {
             console.error(format_args!("{kept}, since no file was hashed (is something not mounted?)"));
             return Ok(Outcome::Error);
         }
-        let beside = incomplete(path);
+        let sibling = incomplete(path);
         output.add_to_name(INCOMPLETE);
         self.finish()?;
-        console.error(format_args!("{kept}, since the new list lacks files: it is {}", shown(&beside)));
+        console.error(format_args!("{kept}, since the new list lacks files: it is {}", shown(&sibling)));
         Ok(Outcome::Error)
     }
 
@@ -185,9 +187,9 @@ impl<'o> List<'o> {
 /// What is added to the name of a list that lacks files and would replace another one.
 const INCOMPLETE: &str = ".incomplete";
 
-/// Returns the path of the file beside `path` that [`List::finish_records`] writes instead.
+/// Returns the path of the file next to `path` that [`List::finish_records`] writes instead.
 fn incomplete(path: &Path) -> PathBuf {
-    // The list is beside the file that a link leads to.
+    // The list is next to the file that a link leads to.
     let target = path.canonicalize().unwrap_or_else(|_| path.into());
     let mut name = if path.is_symlink() { target } else { path.into() }.into_os_string();
     name.push(INCOMPLETE);

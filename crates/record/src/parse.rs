@@ -337,10 +337,8 @@ pub(crate) const UNREAD: &str = "the line has a digest, but not in a form that i
 /// word or a number, or a word of that length that has only a few other characters, such as a damaged digest.
 pub(crate) fn holds_digest(text: &[u8]) -> bool {
     let is_long = |part: &&[u8]| part.len() >= MIN_ANYWHERE;
-    let is_damaged =
-        |word: &[u8]| 4 * word.iter().filter(|byte| byte.is_ascii_hexdigit()).count() >= 3 * word.len();
     text.split(|byte| !byte.is_ascii_hexdigit()).any(|run| is_long(&run))
-        || text.split(u8::is_ascii_whitespace).filter(is_long).any(is_damaged)
+        || text.split(u8::is_ascii_whitespace).filter(is_long).any(is_mostly_hex)
 }
 
 /// Tag, digest and name.
@@ -418,8 +416,12 @@ fn is_damaged_hex(bytes: &[u8]) -> bool {
     if !DIGITS.contains(&bytes.len()) || bytes.ends_with(b"=") {
         return false;
     }
-    let digits = bytes.iter().filter(|byte| byte.is_ascii_hexdigit()).count();
-    digits < bytes.len() && digits * 4 >= bytes.len() * 3
+    !is_hex(bytes) && is_mostly_hex(bytes)
+}
+
+/// Returns whether three quarters of a word are hexadecimal digits.
+fn is_mostly_hex(word: &[u8]) -> bool {
+    4 * word.iter().filter(|byte| byte.is_ascii_hexdigit()).count() >= 3 * word.len()
 }
 
 /// Returns whether these are enough hexadecimal digits for a digest, so that they are not a tag or a word.

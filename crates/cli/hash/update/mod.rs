@@ -1,4 +1,5 @@
-//! `ftk hash --update LIST`: adds the files to a checksum list that it lacks, without reading files that are older than it.
+//! `ftk hash --update LIST`: adds the files to a checksum list that it lacks, without reading files that are older
+//! than it.
 
 mod bag;
 mod known;
@@ -189,8 +190,8 @@ pub(super) fn run(
     }
     round.changes.sort();
 
-    // If all files that were read again are as listed, they are not newer than a list that is written again. A killed run
-    // may have left tag manifests that do not fit the others.
+    // If all files that were read again are as listed, they are not newer than a list that is written again. A killed
+    // run may have left tag manifests that do not fit the others.
     let all_are_as_listed = !newer.is_empty() && round.modified == start;
     if round.is_edited() || all_are_as_listed || (is_bag && own.rehash) {
         let mut new = Vec::with_capacity(lists.len());
