@@ -26,7 +26,7 @@ pub(crate) struct ExpressionArgs {
 
     /// Skip what EXPR matches, and all below it
     ///
-    /// Repeatable. A directory that is skipped is not entered. Starting points are never skipped.
+    /// Repeatable. A directory that is skipped is not entered. Directories given as starting points are never skipped.
     #[arg(long = "exclude-where", value_name = "EXPR")]
     unwanted: Vec<OsString>,
 

@@ -1,10 +1,11 @@
 //! Opens files that ftk reads as input: checksum lists, manifests and reports.
 
 use std::ffi::OsStr;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufRead, ErrorKind};
 use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::FileTypeExt as _;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ftk_file::{FileType, StandardStream, open_checked};
@@ -55,6 +56,12 @@ pub(crate) fn open(path: &OsStr) -> io::Result<File> {
 
 /// Paths that lead to a descriptor of the caller, whatever user made it.
 const OWN_DESCRIPTORS: [&str; 3] = ["/dev/stdin", "/dev/fd/", "/proc/self/fd/"];
+
+/// Returns whether a path leads to a pipe that a descriptor of the caller has, as `<(command)` of a shell does.
+pub(crate) fn is_pipe_of_caller(path: &OsStr) -> bool {
+    let is_fifo = || fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_fifo());
+    OWN_DESCRIPTORS.iter().any(|own| path.as_bytes().starts_with(own.as_bytes())) && is_fifo()
+}
 
 /// Opens a regular file, a FIFO of the caller, or a descriptor of the caller (`/dev/fd/3`).
 ///

@@ -2,13 +2,16 @@
 
 use std::fs::File;
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use anyhow::Context as _;
+use ftk_file::{Stat, Symlinks};
 use ftk_record::{Output, quote};
+use rustix::fs::CWD;
 
 use crate::colour;
+use crate::console::{Console, Outcome};
 use crate::stdout::{CANNOT_WRITE, Lines, Stdout};
 
 /// A destination for output lines. After a write has failed, nothing more is written, and [`finish`](Self::finish)
@@ -128,6 +131,45 @@ impl<'o> List<'o> {
         }
     }
 
+    /// Like [`own`](Self::own), for a list of what a tree has: with the incomplete list of an earlier run.
+    pub(crate) fn own_records(&self) -> Vec<(u64, u64)> {
+        let sibling = self.path().and_then(|path| Stat::at(CWD, incomplete(path), Symlinks::NoFollow).ok());
+        self.own().into_iter().chain(sibling.map(|stat| stat.identity())).collect()
+    }
+
+    /// Like [`finish`](Self::finish), for a list of what a tree has: it does not replace a list with content if the
+    /// run had
+    /// errors or found nothing. After errors, what there is appears next to it. Returns `Error` then, or else
+    /// `outcome`.
+    ///
+    /// # Errors
+    /// Those of `finish`.
+    pub(crate) fn finish_records(
+        mut self,
+        outcome: Outcome,
+        records: u64,
+        console: &Console,
+    ) -> anyhow::Result<Outcome> {
+        let Self::File(OutputFile { path, output, .. }) = &mut self else {
+            self.finish()?;
+            return Ok(outcome);
+        };
+        if !output.replaces_content() || (outcome < Outcome::Error && records > 0) {
+            self.finish()?;
+            return Ok(outcome);
+        }
+        let kept = format!("{} was not replaced", shown(path));
+        if records == 0 {
+            console.error(format_args!("{kept}, since no file was hashed (is something not mounted?)"));
+            return Ok(Outcome::Error);
+        }
+        let sibling = incomplete(path);
+        output.add_to_name(INCOMPLETE);
+        self.finish()?;
+        console.error(format_args!("{kept}, since the new list lacks files: it is {}", shown(&sibling)));
+        Ok(Outcome::Error)
+    }
+
     /// Writes what is buffered, and gives the file its name.
     ///
     /// # Errors
@@ -140,6 +182,18 @@ impl<'o> List<'o> {
             }
         }
     }
+}
+
+/// What is added to the name of a list that lacks files and would replace another one.
+const INCOMPLETE: &str = ".incomplete";
+
+/// Returns the path of the file next to `path` that [`List::finish_records`] writes instead.
+fn incomplete(path: &Path) -> PathBuf {
+    // The list is next to the file that a link leads to.
+    let target = path.canonicalize().unwrap_or_else(|_| path.into());
+    let mut name = if path.is_symlink() { target } else { path.into() }.into_os_string();
+    name.push(INCOMPLETE);
+    name.into()
 }
 
 /// Returns the message for a failure to write to the file, or to standard output for `None`.

@@ -92,7 +92,7 @@ impl Rules {
     pub(crate) fn of_selection(selection: &Selection, used: &Used, skipped: Skipped) -> Self {
         let rule = |(number, rule): (usize, &ftk_select::Rule)| {
             let hint = match rule.option {
-                _ if rule.names_root => Some("a starting point is never skipped"),
+                _ if rule.names_root => Some("a directory given as a starting point is never skipped"),
                 "--exclude-from" => Some("a list has the syntax of .gitignore"),
                 _ if !rule.is_like_a_list() => None,
                 "--exclude" => Some("a glob is not a list: repeat --exclude, or write {a,b}"),

@@ -174,7 +174,8 @@ pub(crate) struct WalkArgs {
     /// Repeatable. A glob that contains a `/` is matched against the path below the starting point, any other against
     /// the name. `*` also matches `/`, and `*/` at the beginning also matches nothing. A slash at the end matches
     /// directories only. A glob may begin with the starting point, as it was typed or absolute: then what follows is
-    /// matched below it. The summary names globs that matched nothing.
+    /// matched below it. A directory given as a starting point is never skipped; a file given as one is, if its name or
+    /// the path as it was typed matches. The summary names globs that matched nothing.
     #[arg(short = 'E', long, value_name = "GLOB", allow_hyphen_values = true)]
     exclude: Vec<OsString>,
 
@@ -219,6 +220,13 @@ pub(crate) struct RecursiveArg {
     /// Accepted and ignored: ftk always recurses into directories
     #[arg(short, long, hide_short_help = true)]
     recursive: bool,
+}
+
+impl RecursiveArg {
+    /// Whether it was given.
+    pub(crate) fn is_given(self) -> bool {
+        self.recursive
+    }
 }
 
 impl SelectionArgs {

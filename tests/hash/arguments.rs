@@ -63,6 +63,28 @@ fn special_files_with_the_option_special() {
     }
 }
 
+/// What a shell makes of `<(command)`.
+#[test]
+fn pipes_of_the_shell_are_read_without_special() {
+    needs!("bash");
+    let dir = Dir::new();
+    dir.file("x", b"abc").fifo("fifo");
+    let bash = |args: &[&str], pipes: &str| {
+        dir.ftk(args).under(&dir, ["bash", "-c", &format!("exec \"$@\" {pipes}"), "bash"]).stdin(b"abc").run()
+    };
+    let run = bash(&["hash", "x"], "<(printf abc)").status(0);
+    let lines: Vec<_> = run.text().lines().map(|line| line.split_once("  ").unwrap()).collect();
+    assert!(lines[0].0 == ABC && lines[0].1.starts_with("/dev/fd/") && lines[1] == (ABC, "x"), "{lines:?}");
+    bash(&["cmp"], "<(printf abc) <(printf abc)").status(0);
+    bash(&["cmp"], "<(printf abc) <(printf abd)").status(1);
+    bash(&["cmp", "/dev/stdin", "x"], "").status(0);
+    bash(&["hash", "/proc/self/fd/0"], "").status(0).stdout(format!("{ABC}  /proc/self/fd/0\n"));
+    // Others need the option.
+    dir.ftk(["hash", "fifo"]).run().status(2).stderr_has("add --special");
+    dir.ftk(["cmp", "fifo", "x"]).run().status(2).stderr_has("add --special");
+    dir.ftk(["hash", "/dev/fd/9"]).run().status(2).stderr_has("no such file");
+}
+
 #[test]
 fn a_large_standard_input() {
     needs!("sha256sum");
@@ -239,12 +261,70 @@ fn no_figures_are_stored_or_needed() {
     }
 }
 
-/// The status and standard error say that the list is incomplete.
+/// A good list stays if the new one lacks files or is empty. A file that is new or empty is written as always.
 #[test]
-fn an_incomplete_list_replaces_the_old_one() {
+fn an_incomplete_list_does_not_replace_a_good_one() {
     let dir = Dir::new();
-    dir.file("a", b"abc").file("../list", b"an old list\n");
-    let list = || std::fs::read_to_string(dir.aside("list")).unwrap();
-    dir.ftk(["hash", "-o", "../list", "a", "missing"]).run().status(2).stderr_has("'missing'");
-    assert_eq!(list(), format!("{ABC}  a\n"));
+    dir.file("a", b"abc").file("s\nfv", b"").dir("empty").file("t/x", b"x").file("../list", b"an old list\n");
+    let read = |name: &str| std::fs::read_to_string(dir.aside(name)).unwrap_or_default();
+    let line = format!("{ABC}  a\n");
+    let kept =
+        "ftk: '../list' was not replaced, since the new list lacks files: it is '../list.incomplete'\n";
+    let run = dir.ftk(["hash", "-o", "../list", "a", "missing"]).run().status(2);
+    run.stderr_has("ftk: cannot stat 'missing'").stderr_has(kept);
+    assert_eq!((&*read("list"), &*read("list.incomplete")), ("an old list\n", &*line));
+    dir.ftk(["hash", "--sfv", "-q", "-o", "../list", "a", "s\nfv"]).run().status(2).stderr_has(kept);
+    assert!(read("list.incomplete").ends_with("a 352441C2\n"), "{}", read("list.incomplete"));
+    for args in [&["-a", "s3-etag"][..], &["--json"], &["--tree"]] {
+        let run = dir.ftk(["hash", "-o", "../list", "t", "missing"]).args(args).run().status(2);
+        run.stderr_has(kept);
+        assert!(read("list.incomplete").contains("t") && read("list") == "an old list\n", "{args:?}");
+    }
+    // The list of the next run does not have it, and it does not go away.
+    dir.ftk(["hash", "-a", "md5", "..", "-n", "list*", "--max-depth", "1", "-o", "../list"]).run().status(2);
+    assert!(read("list") == "an old list\n" && read("list.incomplete").contains("t"));
+    let empty = "ftk: '../list' was not replaced, since no file was hashed (is something not mounted?)\n";
+    for args in
+        [&["empty"][..], &["a", "-n", "b"], &["missing"], &["empty", "-a", "s3-etag"], &["missing", "--tree"]]
+    {
+        dir.ftk(["hash", "-o", "../list"]).args(args).run().status(2).stderr_has(empty);
+        assert!(read("list") == "an old list\n" && read("list.incomplete").contains("t"), "{args:?}");
+    }
+    dir.symlink("../../list", "t/link");
+    let run = dir.ftk(["hash", "-o", "t/link", "a", "missing"]).run().status(2);
+    run.stderr_has("/list.incomplete'\n");
+    assert_eq!((&*read("list"), &*read("list.incomplete")), ("an old list\n", &*line));
+    // Nothing is lost.
+    for name in ["../new", "../void"] {
+        dir.file("../void", b"").ftk(["hash", "-o", name, "a", "missing"]).run().status(2);
+        assert_eq!(std::fs::read_to_string(dir.path(name)).unwrap(), line);
+    }
+    dir.ftk(["hash", "-o", "../none", "empty"]).run().status(0);
+    assert!(dir.aside("none").exists() && !dir.aside("new.incomplete").exists());
+    let to_pipe = dir.ftk(["hash", "-o", "/dev/stdout", "a", "missing"]).run().status(2);
+    to_pipe.stdout(&line).stderr_lacks("replaced");
+}
+
+#[test]
+fn options_that_select_need_a_path() {
+    let dir = Dir::new();
+    let wrong = [
+        (&["-n", "*1.jpg"][..], "--name"),
+        (&["-re", "arch"], "--extension"),
+        (&["-r"], "--recursive"),
+        (&["-L"], "--follow"),
+        (&["-E", "x", "-a", "md5"], "--exclude"),
+        (&["--max-depth", "1", "--json"], "--max-depth"),
+    ];
+    for (args, option) in wrong {
+        let run = dir.ftk(["hash"]).args(args).stdin(b"abc").run().status(2).stdout("");
+        run.stderr_has(&format!("ftk: {option} needs a PATH"))
+            .stderr_has(&format!(": ftk hash {option} ... .\n"));
+    }
+    let run = dir.file("l", b"").ftk(["hash", "-n", "x", "--files-from", "l"]).run();
+    run.status(0).stdout("");
+    // Defaults are not refused: they do not apply.
+    dir.file("../config/ftk/config.toml", b"[hash]\noptions = [\"--exclude=x\", \"--size=+1\"]\n");
+    let run = dir.ftk(["hash"]).stdin(b"abc").run();
+    run.status(0).stdout(format!("{ABC}  -\n"));
 }

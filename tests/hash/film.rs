@@ -286,7 +286,7 @@ fn new_lists_of_version_1() {
     }
     // The others are listed.
     dir.raw_file(b"T/bad\x01", b"").raw_file(b"T/bad\xff", b"").raw_file(b"T/two\nlines", b"");
-    let run = dir.ftk(["hash", "--format", "mhl", "T", "-o", "T/T.mhl"]).run().status(2);
+    let run = dir.ftk(["hash", "--format", "mhl", "T", "-o", "T/new.mhl"]).run().status(2);
     run.stderr_has("XML cannot hold the character U+0001").stderr_has("the name is not UTF-8");
-    dir.ftk(["hash", "--check", "T/T.mhl"]).run().status(0).stdout_has("\\two\\nlines: OK\n");
+    dir.ftk(["hash", "--check", "T/new.mhl"]).run().status(0).stdout_has("\\two\\nlines: OK\n");
 }

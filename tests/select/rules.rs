@@ -296,15 +296,53 @@ fn starting_points_of_all_kinds() {
     let run =
         dir.ftk(["find", "-t", "f", "p", "p/inbox", "./p", "-E", "p/inbox/b", "-E", "keep"]).run().status(0);
     run.stdout("p/inbox/a\n").stderr_lacks("matched nothing");
-    // A starting point is never skipped, so nothing protects it.
+    // A directory given as a starting point is never skipped, so nothing protects it.
     let run = dir.ftk(PRUNE).args(["p", "p/keep", "-E", "p/keep"]).run().status(2);
-    run.stderr_has("--exclude 'p/keep' matched nothing: a starting point is never skipped\n");
+    run.stderr_has(
+        "--exclude 'p/keep' matched nothing: a directory given as a starting point is never skipped\n",
+    );
     let root = dir
         .ftk(["find", "/", "--max-depth", "1", "-E", "/proc", "-E", "etc"])
         .run()
         .status(0)
         .stderr_lacks("matched");
     assert!(!records(&root.out, b'\n').iter().any(|path| matches!(&**path, b"/etc" | b"/proc")));
+}
+
+/// GNU du skips files given as arguments, too. Its globs also match the directories of an argument, and directories.
+#[test]
+fn exclusions_apply_to_files_given_as_arguments() {
+    needs!("du");
+    let dir = Dir::new();
+    dir.file("a.tgz", b"a")
+        .file("a.tgz.asc", b"b")
+        .file("s/b.tgz", b"c")
+        .file("s/b.asc", b"d")
+        .symlink("a.tgz", "l.asc");
+    let files = ["a.tgz", "a.tgz.asc", "l.asc", "s/b.asc", "s/b.tgz"];
+    let path = |line: Vec<u8>| line.rsplit(|&byte| byte == b'\t').next().unwrap().to_vec();
+    let paths = |text: &[u8]| sorted(records(text, b'\n').into_iter().map(path).collect());
+    for glob in ["*.asc", "a*", "s/*", "s/b.asc", "b.*", "a.tgz", "l.asc", "none", "*", "s/b.tgz/"] {
+        let exclude = format!("--exclude={glob}");
+        let gnu = dir.ftk([""; 0]).instead(&dir, ["du", "-a", &exclude]).args(files).run().status(0);
+        let gnu = paths(&gnu.out);
+        let list = files.join("\n");
+        for command in [&["find"][..], &["du", "-a"]] {
+            let run = dir.ftk(command).args([&*exclude]).args(files).run().status(0);
+            let has_used = gnu.len() < files.len();
+            run.check(paths(&run.out) == gnu, &format!("du has {gnu:?}"));
+            let has_note = run.err.contains("matched nothing");
+            run.check(has_note != has_used, "the note");
+            let run = dir.ftk(command).args([&*exclude, "--files-from", "-"]).stdin(list.as_bytes()).run();
+            run.check(paths(&run.out) == gnu, &format!("of a list, du has {gnu:?}"));
+        }
+    }
+    let asc = ["hash", "-a", "md5", "-E", "*.asc"];
+    dir.ftk(asc).args(["-o", "S"]).args(files).run().status(0).stderr_lacks("matched nothing");
+    let list = std::fs::read_to_string(dir.path("S")).unwrap();
+    assert_eq!(list.lines().map(|line| &line[34..]).collect::<Vec<_>>(), ["a.tgz", "s/b.tgz"]);
+    let run = dir.ftk(["find", "--explain", "s/b.asc", "-E", "s/*.asc", "s/b.asc"]).run().status(0);
+    run.stdout_has("not selected: s/b.asc\n");
 }
 
 #[test]

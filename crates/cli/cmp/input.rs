@@ -13,7 +13,7 @@ use rustix::fs::{CWD, SeekFrom, seek};
 
 use crate::cmp::CmpArgs;
 use crate::console::{Console, cause, say_failure};
-use crate::input::stdin;
+use crate::input::{is_pipe_of_caller, stdin};
 
 /// One of the two inputs.
 pub(super) struct Input {
@@ -59,7 +59,7 @@ impl Input {
                     return None;
                 }
             }
-        } else if args.special {
+        } else if args.special || is_pipe_of_caller(path) {
             match fs::File::open(path) {
                 Ok(file) => Content::Stream(Box::new(Stream::new(file)), None),
                 Err(error) => return failed("open", &error),

@@ -77,7 +77,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let before = Payload::list(dir, args, &run).with_context(unchanged)?;
     let work = run.whole(&before.scan.inventory, None, algorithms);
     let rows = run.rows(&work, true).with_context(|| too_large(&run.budget))?;
-    let Hashed { rows, done, failed } = run.read(&work, rows)?;
+    let Hashed { rows, failed, .. } = run.read(&work, rows)?;
     say_failed(work.inventory, &failed, "not hashed", console);
     ensure!(failed.is_empty(), unchanged());
     bagging.begin().with_context(cannot)?;
@@ -91,7 +91,11 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         let empty = human::directories(before.empty).replacen(' ', " empty ", 1);
         console.summary(format_args!("{empty} not recorded: manifests list only files"));
     }
-    run.say_done(&format!("{name} is a bag of {}", human::count(done.files, "file")), done.bytes, algorithms);
+    before.say_percent(console);
+    // A killed run may have left tag files, which were read too and are written anew.
+    let files = human::count(before.files.len() as u64, "file");
+    let bytes = before.stats.iter().map(|stat| stat.size).sum();
+    run.say_done(&format!("{name} is a bag of {files}"), bytes, algorithms);
     Ok(Outcome::Success)
 }
 
@@ -206,6 +210,17 @@ impl Payload {
         let stats = files.iter().map(|(.., stat)| *stat).collect();
         let files = files.into_iter().map(|(path, file, _)| (path, file)).collect();
         Ok(Self { scan, files, stats, empty })
+    }
+
+    /// Says that bagit-python does not decode `%25`, if a name has `%`.
+    fn say_percent(&self, console: &Console) {
+        let names = self.files.iter().filter(|(path, _)| path.contains(&b'%')).count() as u64;
+        if names > 0 {
+            let names = human::count(names, "name");
+            console.summary(format_args!(
+                "{names} with `%`, which is `%25` in manifests (RFC 8493): bagit-python takes the bag for invalid"
+            ));
+        }
     }
 
     /// Compares the files with the present ones.

@@ -158,7 +158,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let stdout = Stdout::default();
     let mut list = List::create(named(args.output.as_deref()), &stdout)?;
     let starts = starts.read(&args.paths, &[])?;
-    let selection = args.selection.compile(&Roots::new(&starts), &list.own(), console)?;
+    let selection = args.selection.compile(&Roots::new(&starts), &list.own_records(), console)?;
     let follow = args.selection.follow(Follow::Roots);
     let scanned = run.walk(starts, follow, &selection, Keep::Files, "")?;
     scanned.rules.say(console);
@@ -182,11 +182,13 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         }
         failed += u64::from(etags[file as usize].is_err());
     }
-    list.finish()?;
-    let hashed = human::count(etags.len() as u64 - failed, "file");
+    let records = etags.len() as u64 - failed;
+    let outcome = scanned.outcome.max(Outcome::error_if(failed > 0));
+    let outcome = list.finish_records(outcome, records, console)?;
+    let hashed = human::count(records, "file");
     let rate = human::rate(bytes, run.start.elapsed());
     console.summary(format_args!("{hashed}, {rate}   {NAME}, parts of {part_size} bytes"));
-    Ok(run.say_unread(failed, NOT_HASHED).max(scanned.outcome))
+    Ok(run.say_unread(failed, NOT_HASHED).max(outcome))
 }
 
 /// The consequence for files that could not be read.

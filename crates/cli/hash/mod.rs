@@ -20,6 +20,7 @@ use std::path::PathBuf;
 use anyhow::{bail, ensure};
 use clap::Args;
 use ftk_hash::Algorithm;
+use ftk_walk::Follow;
 
 use crate::algorithm::{DigestKind, DigestName, S3_ETAG};
 use crate::cache::CacheArgs;
@@ -107,13 +108,15 @@ pub(crate) struct HashArgs {
 
     /// Read PATHs that are FIFOs or devices to their end
     ///
-    /// The selection options do not apply to them.
+    /// The selection options do not apply to them. A pipe of `<(command)` is read without this option.
     #[arg(long, conflicts_with = "Mode")]
     special: bool,
 
     /// Write to FILE, which appears only when it is complete
     ///
-    /// `-`: standard output.
+    /// `-`: standard output. A new list of digests does not replace a FILE with content if something could not be read,
+    /// or if no file was selected: then FILE stays as it is, and the status is 2. After errors, the new list is
+    /// FILE.incomplete.
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
 
@@ -230,9 +233,10 @@ struct Mode {
 
     /// Add the files to checksum list LIST that it lacks
     ///
-    /// Searches the PATHs, or else the directory of LIST, and reads only files that LIST does not name; names in it are
-    /// relative to its directory, or absolute. Files that are missing, or newer than LIST, are reported and kept, with
-    /// status 1: see --prune and --rehash. All other lines, the format, algorithms, mode and owner of LIST stay, and it
+    /// Searches the PATHs, or else the directory of LIST, and reads only files that LIST does not name or that are newer
+    /// than LIST; names in it are relative to its directory, or absolute. Files that are missing or not as listed are
+    /// reported and kept, with status 1: see --prune and --rehash. LIST gets the time at which the run began; while a
+    /// file is not as listed, LIST stays older than it, and newer files are read in each run. All other lines, the format, algorithms, mode and owner of LIST stay, and it
     /// is replaced as a whole. New lines are sorted in if LIST is sorted by path, and else come last.
     ///
     /// Accepts the lists that --check does, if they have no other text. With the payload manifest of a bag, all its
@@ -333,6 +337,13 @@ impl HashArgs {
             self.create || !self.dry_run,
             "--dry-run needs --bag --create: nothing else here changes files"
         );
+        if is_new_list
+            && self.paths.is_empty()
+            && !self.selection.starts.has_list()
+            && self.check.root.is_none()
+        {
+            self.refuse_filters_of_stdin()?;
+        }
         if let Some(option) = self.update.given().filter(|_| !updates) {
             bail!("{option} needs --update");
         }
@@ -348,6 +359,27 @@ impl HashArgs {
             );
         }
         tree.map_or(Ok(()), |form| tree::refuse_unused(form, self))
+    }
+}
+
+impl HashArgs {
+    /// Refuses options that select files below a PATH if there is none: then standard input would be hashed.
+    ///
+    /// # Errors
+    /// If there is one.
+    fn refuse_filters_of_stdin(&self) -> anyhow::Result<()> {
+        let walks = [
+            (self.selection.follow(Follow::Never) == Follow::Always, "--follow"),
+            (self.recursive.is_given(), "--recursive"),
+        ];
+        let walks = walks.into_iter().find_map(|(is_given, option)| is_given.then_some(option));
+        if let Some(option) = self.selection.filter().or(walks) {
+            bail!(
+                "{option} needs a PATH, since hash reads standard input without one; \
+                 for this directory: ftk hash {option} ... ."
+            );
+        }
+        Ok(())
     }
 }
 
@@ -440,7 +472,10 @@ mod tests {
             let needs_a_mode = long == "part-size"
                 || (check[2..].contains(&long) && long != "root")
                 || ["create", "dry-run", "prune", "rehash", "max-missing"].contains(&long);
-            assert_eq!(is_accepted(&[&word]), !needs_a_mode, "{word} without a mode");
+            assert_eq!(is_accepted(&[&word, "."]), !needs_a_mode, "{word} without a mode");
+            // Without PATH, standard input is hashed.
+            let selects = filters.contains(&long) || ["follow", "recursive"].contains(&long);
+            assert_eq!(is_accepted(&[&word]), !needs_a_mode && !selects, "{word} without a PATH");
             for (mode, used) in &modes {
                 let is_given = mode.iter().any(|it| it.split('=').next() == word.split('=').next());
                 if !is_given || long == "only" {

@@ -4,9 +4,10 @@ use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader};
 use std::os::unix::ffi::OsStrExt as _;
+use std::path::Path;
 
 use ftk_hash::Algorithm;
-use ftk_record::{End, ListError, ListFormat, ListLine, ListReader, quote};
+use ftk_record::{End, ListError, ListFormat, ListLine, ListReader, likely_algorithms, quote};
 
 use crate::console::Console;
 use crate::human;
@@ -23,7 +24,8 @@ const BUFFER: usize = 256 << 10;
 pub(crate) struct Reading<'a> {
     /// The terminator of lines.
     pub(crate) end: End,
-    /// The possible algorithms of untagged lines, given by `-a`. If empty, the length of the digest decides.
+    /// The possible algorithms of untagged lines, given by `-a`. If empty, the name of the list decides, and then the
+    /// length of the digest.
     pub(crate) algorithms: &'a [Algorithm],
     /// What is done with lines, for messages: `check` and `checked`.
     pub(crate) verb: [&'static str; 2],
@@ -100,7 +102,9 @@ impl Reading<'_> {
         // If this read fails, the next one fails too and reports the error.
         let format = ListFormat::of(path, input.fill_buf().unwrap_or_default());
         list.is_film = format == ListFormat::Mhl;
-        let mut reader = match ListReader::open(input, format, self.end, self.algorithms) {
+        let likely = likely_algorithms(Path::new(path).file_name().unwrap_or_default().as_bytes());
+        let algorithms = if self.algorithms.is_empty() { &likely } else { self.algorithms };
+        let mut reader = match ListReader::open(input, format, self.end, algorithms) {
             Ok(reader) => reader,
             Err(error) => return Ok((list, Err(error))),
         };

@@ -49,10 +49,10 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         .iter()
         .filter(|path| !is_stdin(path))
         .cloned()
-        .partition(|path| args.special && is_special(path));
+        .partition(|path| (args.special && is_special(path)) || input::is_pipe_of_caller(path));
     let stdout = Stdout::default();
     let mut list = List::create(named(args.output.as_deref()), &stdout)?;
-    let mut own = list.own();
+    let mut own = list.own_records();
     own.extend(run.reuse(args.cache)?);
     let mut outcome = Outcome::Success;
     let lists = &args.selection.starts;
@@ -142,6 +142,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         is_shown: list.is_shown(),
         root,
     };
+    let n_streams = streams.len() as u64;
     let mut unnamed = 0;
     let mut refuse = |path: &[u8], why: &dyn Display| {
         console.error(format_args!("cannot list {}: {why}", quote(path)));
@@ -154,10 +155,10 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         }
         None => emit(&mut list, work.inventory, &rows, streams, format, |path, why| refuse(path, &why)),
     }
-    if unnamed > 0 {
-        outcome = Outcome::Error;
-    }
-    list.finish()?;
+    let failed = failed.len() as u64;
+    let records = n_streams + done.files - failed - unnamed;
+    outcome = outcome.max(scanned.outcome).max(Outcome::error_if(failed + unnamed > 0));
+    outcome = list.finish_records(outcome, records, console)?;
 
     if let Some(dir) = misplaced {
         let dir = dir.as_os_str().as_bytes();
@@ -166,13 +167,12 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
             "names begin with {shown}: --root {word} writes them for a check in {word}"
         ));
     }
-    let failed = failed.len() as u64;
     let reused = cache::reused(run.close_cache());
     if has_starts {
         let hashed = human::count(done.files - failed, "file");
         run.say_done(&format!("{hashed}{reused}"), done.bytes, algorithms);
     }
-    Ok(outcome.max(run.say_unread(failed, NOT_HASHED)).max(scanned.outcome))
+    Ok(outcome.max(run.say_unread(failed, NOT_HASHED)))
 }
 
 /// Returns a path without the slashes at its end.

@@ -57,7 +57,7 @@ pub(super) fn run(
     let mut run = Run::new(globals, console)?;
     let stdout = Stdout::default();
     let mut list = List::create(named(args.output.as_deref()), &stdout)?;
-    let mut own = list.own();
+    let mut own = list.own_records();
     if form == TreeForm::Ftk {
         own.extend(run.reuse(args.cache)?);
     }
@@ -71,25 +71,26 @@ pub(super) fn run(
         json: globals.json,
         is_shown: list.is_shown(),
     };
-    let (mut outcome, mut done, mut failed) = (Outcome::Success, Progress::default(), 0);
+    let (mut outcome, mut done, mut failed, mut records) = (Outcome::Success, Progress::default(), 0, 0);
     let dirs = starts.len() as u64;
     let mut rules: Option<Rules> = None;
     for (number, start) in starts.into_iter().enumerate() {
         let path = start.to_bytes().to_vec();
-        let read = read(&run, start, &selection.numbered_from(number), &format)?;
+        let read = read(&run, start, &selection.numbered_from(number), &format, args.selection.filter())?;
         match (&mut rules, read.rules) {
             (Some(rules), Some(of_walk)) => rules.merge(&of_walk),
             (rules, of_walk) => *rules = rules.take().or(of_walk),
         }
         if let Some(digests) = read.digests {
             list.line(|out| format.push(out, &digests, &path));
+            records += 1;
         }
         outcome = outcome.max(read.outcome);
         done.files += read.done.files;
         done.bytes += read.done.bytes;
         failed += read.failed;
     }
-    list.finish()?;
+    outcome = list.finish_records(outcome, records, console)?;
     rules.unwrap_or_default().say(console);
     let reused = cache::reused(run.close_cache());
     let (dirs, read) = (human::directories(dirs), human::count(done.files - failed, "file"));
@@ -137,8 +138,14 @@ struct Read {
     failed: u64,
 }
 
-/// Walks and reads a directory.
-fn read(run: &Run<'_>, start: CString, selection: &Selection, format: &Format<'_>) -> anyhow::Result<Read> {
+/// Walks and reads a directory. `filter` is an option that may skip entries.
+fn read(
+    run: &Run<'_>,
+    start: CString,
+    selection: &Selection,
+    format: &Format<'_>,
+    filter: Option<&str>,
+) -> anyhow::Result<Read> {
     let path = start.to_bytes().to_vec();
     let mut read =
         Read { digests: None, rules: None, outcome: Outcome::Error, done: Progress::default(), failed: 0 };
@@ -175,6 +182,11 @@ fn read(run: &Run<'_>, start: CString, selection: &Selection, format: &Format<'_
     };
     match tree_digest(&tree, &contents, format.algorithms, format.form)? {
         TreeDigest::Known(digests) => (read.digests, read.outcome) = (Some(digests), scan.outcome),
+        TreeDigest::Partial(dir) if scan.failed.is_empty() && filter.is_some() => {
+            let option = filter.unwrap_or_default();
+            let why = "the digest covers all: omit the option, or hash a copy without them";
+            cannot(&format!("{option} skips entries of {}, and {why}", below(&dir)));
+        }
         TreeDigest::Partial(dir) => {
             cannot(&format!("entries of {} were skipped or could not be read", below(&dir)));
         }

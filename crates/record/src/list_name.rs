@@ -64,11 +64,12 @@ pub fn named_algorithm(file_name: &[u8]) -> Option<Algorithm> {
 }
 
 /// Returns the possible algorithms of untagged digests in the list of this name: that of the name first, and then those
-/// that other lists of digests have, so that a list with a wrong name is checked nevertheless.
+/// that other lists of digests have, so that a list with a wrong name is checked nevertheless. None if the name does not say
+/// one.
 pub fn likely_algorithms(file_name: &[u8]) -> Vec<Algorithm> {
-    let named = named_algorithm(file_name);
-    let others = DEFAULT_ALGORITHMS.into_iter().filter(|it| Some(*it) != named);
-    named.into_iter().chain(others).collect()
+    let Some(named) = named_algorithm(file_name) else { return Vec::new() };
+    let others = DEFAULT_ALGORITHMS.into_iter().filter(|it| *it != named);
+    [named].into_iter().chain(others).collect()
 }
 
 #[cfg(test)]

@@ -183,6 +183,19 @@ impl Output {
         self.writer.get_ref()
     }
 
+    /// Whether the commit will replace a regular file that has content.
+    pub fn replaces_content(&self) -> bool {
+        self.pending.as_ref().is_some_and(|pending| pending.old.as_ref().is_some_and(|old| old.size > 0))
+    }
+
+    /// Appends to the name that the file gets, so that it appears next to the path, which keeps its old file. An output that
+    /// is written in place is not changed.
+    pub fn add_to_name(&mut self, suffix: &str) {
+        if let Some(pending) = &mut self.pending {
+            pending.name.push(suffix);
+        }
+    }
+
     /// Gives the new file the owner of the old one.
     ///
     /// # Errors

@@ -64,6 +64,9 @@ const MIN_BASE64: usize = 24;
 /// The lengths of digests in base64 whose padding is missing: those of MD5, SHA-1, SHA-224, SHA-256 and SHA-512.
 const UNPADDED: [usize; 5] = [22, 27, 38, 43, 86];
 
+/// The numbers of hexadecimal digits of digests, from that of MD5 on.
+const DIGITS: [usize; 6] = [32, 40, 56, 64, 96, 128];
+
 /// The minimal number of hexadecimal digits in a row that are a digest wherever they are: that of MD5.
 const MIN_ANYWHERE: usize = 32;
 
@@ -115,7 +118,9 @@ impl<'l> SumLine<'l> {
         // contained digests.
         let is_torn = || line.windows(2).any(|pair| pair == [0, 0]);
         parsed.or_else(|error| match error {
-            SumError::Shape | SumError::Digest | SumError::Tag if is_torn() => Err(SumError::Nul),
+            SumError::Shape | SumError::Digest | SumError::HexDigits | SumError::Tag if is_torn() => {
+                Err(SumError::Nul)
+            }
             SumError::Shape | SumError::Digest | SumError::Tag if holds_digest(line) => {
                 let rare = if wrong.is_none() { Self::parse_rare(trimmed(line), separator) } else { None };
                 rare.ok_or(SumError::Unread)
@@ -149,6 +154,7 @@ impl<'l> SumLine<'l> {
                 None | Some(Separator::One) => (prefix, digest, name),
                 Some(_) => return Err(SumError::Separator),
             },
+            _ if is_damaged_hex(digest) => return Err(SumError::HexDigits),
             _ => return Err(SumError::Shape),
         };
         let encoding = match () {
@@ -156,6 +162,7 @@ impl<'l> SumLine<'l> {
             () if is_hex(digest) && (tag.is_some() || digest.len() >= MIN_ODD) => {
                 return Err(SumError::OddDigits);
             }
+            () if is_damaged_hex(digest) => return Err(SumError::HexDigits),
             () if is_base64(digest) && (tag.is_some() || !is_word(digest)) => Encoding::Base64,
             () => return Err(SumError::Digest),
         };
@@ -249,6 +256,9 @@ pub enum SumError {
     Digest,
     /// The digest has an odd number of hexadecimal digits. In an untagged line, it has more than 8.
     OddDigits,
+    /// The digest has the length of hexadecimal digits, and three quarters of it are such digits: others are damaged, so
+    /// that it might be taken for base64.
+    HexDigits,
     /// The digest looks like base64, but is not the encoding of any bytes.
     Base64,
     /// Digest and name are not separated as in the untagged lines before.
@@ -281,6 +291,7 @@ impl SumError {
         match self {
             Self::Shape | Self::Digest | Self::Tag => false,
             Self::OddDigits
+            | Self::HexDigits
             | Self::Base64
             | Self::Separator
             | Self::NoName
@@ -301,6 +312,7 @@ impl fmt::Display for SumError {
             Self::Shape => "neither 'HEX  name' nor 'TAG (name) = HEX'",
             Self::Digest => "the digest is not made of hexadecimal digits",
             Self::OddDigits => "the digest has an odd number of hexadecimal digits",
+            Self::HexDigits => "some characters of the digest are not hexadecimal digits",
             Self::Base64 => "the digest is not valid base64",
             Self::Separator => "digest and name are not separated as in the lines before",
             Self::Tag => "the name of the algorithm is malformed",
@@ -325,10 +337,8 @@ pub(crate) const UNREAD: &str = "the line has a digest, but not in a form that i
 /// word or a number, or a word of that length that has only a few other characters, such as a damaged digest.
 pub(crate) fn holds_digest(text: &[u8]) -> bool {
     let is_long = |part: &&[u8]| part.len() >= MIN_ANYWHERE;
-    let is_damaged =
-        |word: &[u8]| 4 * word.iter().filter(|byte| byte.is_ascii_hexdigit()).count() >= 3 * word.len();
     text.split(|byte| !byte.is_ascii_hexdigit()).any(|run| is_long(&run))
-        || text.split(u8::is_ascii_whitespace).filter(is_long).any(is_damaged)
+        || text.split(u8::is_ascii_whitespace).filter(is_long).any(is_mostly_hex)
 }
 
 /// Tag, digest and name.
@@ -398,6 +408,20 @@ fn trimmed(bytes: &[u8]) -> &[u8] {
 fn is_hex(bytes: &[u8]) -> bool {
     // Without an early exit the loop vectorises.
     !bytes.is_empty() && bytes.iter().fold(true, |all, byte| all & byte.is_ascii_hexdigit())
+}
+
+/// Returns whether these are hexadecimal digits of a digest, of which some are damaged. Digests in base64 with the same
+/// number of characters have a third of such digits, and one in 10^11 has three quarters.
+fn is_damaged_hex(bytes: &[u8]) -> bool {
+    if !DIGITS.contains(&bytes.len()) || bytes.ends_with(b"=") {
+        return false;
+    }
+    !is_hex(bytes) && is_mostly_hex(bytes)
+}
+
+/// Returns whether three quarters of a word are hexadecimal digits.
+fn is_mostly_hex(word: &[u8]) -> bool {
+    4 * word.iter().filter(|byte| byte.is_ascii_hexdigit()).count() >= 3 * word.len()
 }
 
 /// Returns whether these are enough hexadecimal digits for a digest, so that they are not a tag or a word.
@@ -588,7 +612,7 @@ mod tests {
             }
             // A damaged digest.
             let damaged = format!("{}~{}  f", &hex[..digits / 2], &hex[digits / 2 + 1..]);
-            assert_eq!(parse(&damaged), Err(SumError::Unread), "{damaged}");
+            assert_eq!(parse(&damaged), Err(SumError::HexDigits), "{damaged}");
         }
         for line in [
             "-----BEGIN PGP SIGNATURE-----",

@@ -190,14 +190,16 @@ impl SelectionBuilder {
         self
     }
 
-    /// Skips entries that match this expression, and everything below them. Starting points are never skipped.
+    /// Skips entries that match this expression, and everything below them. Directories given as starting points are never
+    /// skipped.
     #[must_use]
     pub fn exclude_expression(mut self, expression: Expression) -> Self {
         self.excluded_expressions.push(expression);
         self
     }
 
-    /// Skips entries that match this glob, and everything below them. Starting points are never skipped.
+    /// Skips entries that match this glob, and everything below them. Directories given as starting points are never
+    /// skipped. Of another starting point, a glob with a slash may also match the path as it was given.
     ///
     /// A glob without a slash matches names. A glob with a slash matches whole paths below the starting
     /// point, and its `*` matches slashes too. A leading slash only makes it a path. A trailing slash
@@ -210,7 +212,7 @@ impl SelectionBuilder {
     }
 
     /// Skips entries that a list of patterns ignores, and everything below them, as if it were a `.gitignore` file in each
-    /// starting point. Starting points are never skipped. Of several lists, the last line that matches decides.
+    /// starting point. Directories given as starting points are never skipped. Of several lists, the last line that matches decides.
     ///
     /// `option` and `name` are for the [`Rule`].
     #[must_use]

@@ -6,7 +6,7 @@ use ftk_walk::{Directory, Entry, Fields, FileType, Step, Visitor, WalkError};
 
 use crate::expression::Expr;
 use crate::filtered::{Barrier, Tag};
-use crate::selection::Filter;
+use crate::selection::{Filter, last_part};
 use crate::test::Node;
 use crate::{Expression, Filtered, Roots, Selection};
 
@@ -187,27 +187,33 @@ impl<'s> Explain<'s> {
     }
 
     /// Applies the rules that skip an entry with everything below it. Returns whether it passes all.
-    fn examine_pruning(&mut self, tag: &Tag<()>, entry: &mut Entry<'_>) -> Result<bool, WalkError> {
+    ///
+    /// A starting point has no `tag`.
+    fn examine_pruning(&mut self, tag: Option<&Tag<()>>, entry: &mut Entry<'_>) -> Result<bool, WalkError> {
         let selection = self.filtered.selection;
         let mut path = Vec::new();
         entry.push_path(&mut path);
         let first = self.explanation.findings.len();
-        if selection.no_hidden {
+        if selection.no_hidden && tag.is_some() {
             self.find(&path, "--no-hidden", &[], !entry.name().starts_with(b"."));
         }
         let mut matching = BTreeSet::new();
-        if let Some(excluded) = self.filtered.excluded {
-            let below = self.filtered.below_root();
-            excluded
-                .each_match(entry.name(), below, entry.file_type(), &mut |glob| _ = matching.insert(glob));
+        let mut visit = |glob| _ = matching.insert(glob);
+        if tag.is_none() {
+            selection.each_glob_of_start(entry, &mut visit);
+        } else if let Some(excluded) = self.filtered.excluded {
+            excluded.each_match(entry.name(), self.filtered.below_root(), entry.file_type(), &mut visit);
         }
         for (number, rule) in selection.rules[..selection.excluded_globs()].iter().enumerate() {
             self.find(&path, rule.option, &rule.value, !matching.contains(&number));
         }
-        self.examine_lists(&path, entry);
-        self.examine_ignore_files(&path, tag, entry);
+        let below = if tag.is_some() { self.filtered.below_root() } else { last_part(entry.name()) }.to_vec();
+        self.examine_lists(&path, &below, entry);
+        if let Some(tag) = tag {
+            self.examine_ignore_files(&path, tag, entry);
+        }
         for (expression, node) in &selection.excluded_expressions {
-            let seen = self.filtered.seen(entry, entry.name(), false);
+            let seen = self.filtered.seen(entry, entry.name(), tag.is_none());
             let matches = node.matches(&seen, entry, Fields::NONE)?;
             self.find(&path, "--exclude-where", expression.text(), !matches);
             self.examine_terms(&path, "--exclude-where", expression, entry)?;
@@ -216,10 +222,10 @@ impl<'s> Explain<'s> {
     }
 
     /// Adds the line of a list of patterns that decides, if there are lists.
-    fn examine_lists(&mut self, path: &[u8], entry: &Entry<'_>) {
+    fn examine_lists(&mut self, path: &[u8], below: &[u8], entry: &Entry<'_>) {
         let lists = &self.filtered.selection.lists;
         let is_dir = entry.file_type() == FileType::Directory;
-        let Some(decisive) = lists.find(self.filtered.below_root(), is_dir) else {
+        let Some(decisive) = lists.find(below, is_dir) else {
             if let Some(list) = lists.iter().next() {
                 self.find(path, list.option, b"no line matches", true);
             }
@@ -262,6 +268,15 @@ impl<'s> Explain<'s> {
         }
     }
 
+    /// Notes that a rule skips an entry with everything below it.
+    fn skip(&mut self, entry: &Entry<'_>) -> Step {
+        let mut path = Vec::new();
+        entry.push_path(&mut path);
+        let is_last = entry.depth() as usize == self.names.len();
+        self.explanation.fate = if is_last { Fate::Rejected } else { Fate::Skipped(path) };
+        Step::Stop
+    }
+
     fn or_error(&mut self, result: Result<Step, WalkError>) -> Step {
         result.unwrap_or_else(|error| {
             self.filtered.error(error);
@@ -300,7 +315,10 @@ impl Visitor for Explain<'_> {
     fn entry(&mut self, tag: Option<&Self::Dir>, entry: &mut Entry<'_>) -> Step {
         let Some(tag) = tag else {
             self.filtered.entry(None, entry);
-            let examined = self.examine(entry);
+            let is_dir = entry.file_type() == FileType::Directory;
+            let passes = if is_dir { Ok(true) } else { self.examine_pruning(None, entry) };
+            let examined =
+                passes.and_then(|passes| if passes { self.examine(entry) } else { Ok(self.skip(entry)) });
             return self.or_error(examined);
         };
         if self.names.get(entry.depth() as usize - 1).is_none_or(|name| name != entry.name()) {
@@ -308,15 +326,9 @@ impl Visitor for Explain<'_> {
         }
         let dir_len = self.filtered.path.len();
         self.filtered.push_name(entry.name());
-        let examined = match self.examine_pruning(tag, entry) {
+        let examined = match self.examine_pruning(Some(tag), entry) {
             Ok(true) => self.examine(entry),
-            Ok(false) => {
-                let mut path = Vec::new();
-                entry.push_path(&mut path);
-                let is_last = entry.depth() as usize == self.names.len();
-                self.explanation.fate = if is_last { Fate::Rejected } else { Fate::Skipped(path) };
-                Ok(Step::Stop)
-            }
+            Ok(false) => Ok(self.skip(entry)),
             Err(error) => Err(error),
         };
         self.filtered.path.truncate(dir_len);

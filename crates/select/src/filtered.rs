@@ -4,9 +4,10 @@ use std::mem;
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::sync::Arc;
 
+use ftk_file::{Stat, Symlinks};
 use ftk_ignore::{IgnoreFiles, IgnoreMemory, IgnoreRules, Loaded};
 use ftk_walk::{Directory, Entry, Fields, FileType, Op, Repeat, Step, Visitor, WalkError};
-use rustix::fs::{AtFlags, statat};
+use rustix::fs::{AtFlags, CWD, statat};
 
 use crate::checks::Check;
 use crate::paths::Excluded;
@@ -19,8 +20,8 @@ use crate::{Selection, Skipped, SkippedEntry, SkippedFile, Unseen, Used};
 ///
 /// A directory that fails a filter is not shown, but is still walked. A directory that is shown is walked if
 /// the inner visitor answers [`Step::Descend`]. The walk itself is limited by exclusions, ignore files,
-/// hidden names, depth and file systems. Starting points are given by name, so exclusions, ignore files and
-/// hidden names do not apply to them; everything else does.
+/// hidden names, depth and file systems. Starting points are given by name, so ignore files and hidden names do not apply
+/// to them, and exclusions only to those that are no directories; everything else does.
 ///
 /// No other visitor filters entries for this one.
 ///
@@ -545,7 +546,67 @@ impl<'s, V: Visitor> Filtered<'s, V> {
         if !self.descends && root.file_type() == FileType::Directory {
             self.skipped.filtered_others += 1;
         }
-        self.offer(root, None)
+        match self.root_is_excluded(root) {
+            Ok(false) => self.offer(root, None),
+            Ok(true) => {
+                self.count_filtered(root);
+                Step::Next
+            }
+            // What cannot be tested is skipped, and the error says so.
+            Err(error) => match self.inner.error(error) {
+                Step::Stop => Step::Stop,
+                _ => Step::Next,
+            },
+        }
+    }
+
+    /// Returns whether an exclusion skips this starting point, which it does only if it is no directory. Notes all that do.
+    ///
+    /// # Errors
+    /// If an expression cannot be tested.
+    fn root_is_excluded(&mut self, root: &mut Entry<'_>) -> Result<bool, WalkError> {
+        let (selection, name) = (self.selection, root.name());
+        if !selection.protects() || root.file_type() == FileType::Directory {
+            return Ok(false);
+        }
+        let (mut used, mut option) = (mem::take(&mut self.used), None);
+        selection.each_glob_of_start(root, &mut |glob| {
+            option = Some("--exclude");
+            used.mark(glob);
+        });
+        let first = selection.first_list();
+        let mut note = |list, line| used.mark_line(first + list, line);
+        selection.lists.each_match(last_part(name), false, &mut note);
+        self.used = used;
+        option = option.or_else(|| selection.lists.skips(last_part(name), false));
+        for (rule, (_, node)) in (selection.excluded_globs()..).zip(&selection.excluded_expressions) {
+            if node.matches(&self.seen(root, name, true), root, Fields::NONE)? {
+                self.used.mark(rule);
+                option = option.or(Some("--exclude-where"));
+            }
+        }
+        if let Some(option) = option.filter(|_| selection.records_unseen) {
+            self.record_root(root, option);
+        }
+        Ok(option.is_some())
+    }
+
+    /// Records a starting point that a rule skips.
+    fn record_root(&mut self, root: &mut Entry<'_>, option: &'static str) {
+        let path = root.name().to_vec();
+        let above = &path[..path.len() - last_part(&path).len()];
+        let above = if above.is_empty() { b"." } else { above };
+        let via_link = root.via_link();
+        if root.file_type() == FileType::Regular
+            && let (Ok(directory), Ok(metadata)) = (Stat::at(CWD, above, Symlinks::Follow), root.metadata())
+        {
+            let file = SkippedFile {
+                directory: directory.identity(),
+                identity: (metadata.dev, metadata.ino),
+                is_unique: via_link || metadata.nlink == 1,
+            };
+            self.unseen.entries.push(SkippedEntry { path, option, file: Some(file) });
+        }
     }
 
     fn enter_dir(&mut self, tag: &Tag<V::Dir>, dir: &Directory<'_>) -> Step {

@@ -9,7 +9,8 @@ use regex_syntax::{Error as SyntaxError, ParserBuilder};
 
 use crate::glob::{Glob, Globs, Pattern};
 use crate::roots::{PerRoot, Readings, Roots};
-use crate::spelling::{Spelling, divisions, expand};
+use crate::selection::last_part;
+use crate::spelling::{Spelling, divisions, expand, normalise_path};
 use crate::{ParseError, PatternError};
 
 /// Compiles regular expressions, one of which must match.
@@ -126,6 +127,8 @@ pub(crate) struct Excluded {
     places: Vec<Place>,
     /// The globs for paths, without braces.
     paths: Vec<Vec<u8>>,
+    /// The globs that name the starting point itself.
+    itself: Vec<usize>,
     /// Each division of these globs, made when it is needed.
     divided: OnceLock<Vec<(Glob, Rest)>>,
 }
@@ -172,7 +175,8 @@ impl Excluded {
     pub(crate) fn new(globs: &[Vec<u8>], roots: &Roots<'_>) -> Result<PerRoot<Self>, PatternError> {
         let readings = globs.iter().map(|glob| roots.read(glob)).collect::<Result<Vec<_>, _>>()?;
         per_root(&readings, |mut spellings| {
-            // Starting points are never skipped.
+            let itself = spellings.iter().filter(|(_, it)| it.glob.is_empty()).map(|(number, _)| *number);
+            let itself = itself.filter(|&number| !Spelling::of(&globs[number]).only_dirs).collect();
             spellings.retain(|(_, spelling)| !spelling.glob.is_empty());
             let place = |&(glob, spelling): &(usize, &Spelling)| {
                 let (path, is_whole) = spelling.place();
@@ -188,6 +192,7 @@ impl Excluded {
                 dirs: NamesAndPaths::new(dirs)?,
                 places,
                 paths,
+                itself,
                 divided: OnceLock::new(),
             })
         })
@@ -246,6 +251,18 @@ impl Excluded {
 
     pub(crate) fn needs_paths(&self) -> bool {
         !self.any.paths.globs.is_empty() || !self.dirs.paths.globs.is_empty()
+    }
+}
+
+impl PerRoot<Excluded> {
+    /// Calls `visit` with the number of each glob that matches starting point number `root`, which is no directory: its
+    /// last name, or its path as it was given. A directory is never skipped.
+    pub(crate) fn each_match_of_start(&self, root: usize, start: &[u8], visit: &mut dyn FnMut(usize)) {
+        let (globs, name) = (&self.common().any, last_part(start));
+        globs.each_match(name, name, visit);
+        let path = normalise_path(start);
+        globs.paths.each_match(path.strip_prefix(b"/").unwrap_or(&path), visit);
+        self.of(root).itself.iter().copied().for_each(visit);
     }
 }
 

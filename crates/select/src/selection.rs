@@ -159,6 +159,13 @@ impl Selection {
         self.excluded.as_ref().map_or_else(Vec::new, |excluded| excluded.of(root).below(dir))
     }
 
+    /// Calls `visit` with the number of each glob that skips a starting point, which must not be a directory.
+    pub(crate) fn each_glob_of_start(&self, start: &Entry<'_>, visit: &mut dyn FnMut(usize)) {
+        if let Some(excluded) = &self.excluded {
+            excluded.each_match_of_start(self.first_root + start.root(), start.name(), visit);
+        }
+    }
+
     /// Returns the first test that no record can answer, and what it needs. Tests of [recorded](ftk_walk::Recorded) facts that
     /// one record lacks are errors when they are made.
     pub fn needs_tree(&self) -> Option<(&'static str, &'static str)> {

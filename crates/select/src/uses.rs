@@ -12,7 +12,7 @@ pub struct Rule {
     pub value: Vec<u8>,
     /// Whether the rule skips entries, which protects them from what a command does with the others.
     pub protects: bool,
-    /// Whether it names a starting point, which is never skipped.
+    /// Whether it names a starting point. If that is a directory, it is never skipped.
     pub names_root: bool,
     /// How many patterns it has, if it is a list of patterns. One that matches is enough for the rule.
     pub lines: Option<usize>,

@@ -7,12 +7,15 @@ use std::fs;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::{MetadataExt as _, symlink};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use ftk_select::{Filtered, Parts, Roots, Selection, SelectionBuilder, Skipped, SkippedEntry, Unseen, Used};
+use ftk_select::{
+    Filtered, IgnoreFile, Parts, Roots, Selection, SelectionBuilder, Skipped, SkippedEntry, Unseen, Used,
+};
 use ftk_walk::{Entry, Follow, Op, Step, Visitor, WalkError, Walker};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use proptest::sample::{Index, select};
+use proptest::sample::{Index, select, subsequence};
 use proptest::test_runner::{Config, TestRunner};
 
 /// Collects the paths of the entries that it is shown.
@@ -430,7 +433,7 @@ fn rules_that_select_are_used_if_a_selected_entry_matches() {
 }
 
 #[test]
-fn a_starting_point_is_never_skipped_and_uses_no_rule() {
+fn a_directory_given_as_a_starting_point_is_never_skipped_and_uses_no_rule() {
     let temp = tempfile::tempdir().unwrap();
     tree(temp.path(), &["p/x"]);
     let root = temp.path().join("p");
@@ -444,6 +447,87 @@ fn a_starting_point_is_never_skipped_and_uses_no_rule() {
     assert!(!selection.rules()[0].names_root);
     let selection = Selection::builder().exclude(roots[1].as_bytes()).build_for(&Roots::new(&roots)).unwrap();
     assert!(selection.rules()[0].names_root);
+}
+
+/// Whether a glob of letters, `*` and `/` matches the whole text.
+fn is_match(glob: &[u8], text: &[u8]) -> bool {
+    match glob.split_first() {
+        None => text.is_empty(),
+        Some((b'*', rest)) => (0..=text.len()).any(|from| is_match(rest, &text[from..])),
+        Some((byte, rest)) => text.first() == Some(byte) && is_match(rest, &text[1..]),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// A starting point that is no directory is skipped by its name, or by a path as it was given. A glob that skips one is
+    /// used.
+    #[test]
+    fn files_given_as_starting_points_are_skipped(
+        globs in vec("[ab*]{1,2}(\\.[ox*])?|[ab]/[ab*]{1,2}(\\.[ox*])?", 1..4),
+        starts in subsequence(vec!["a", "b.o", "ab.x", "a/b", "a/a.o", "b/ba.x", "b/b", "b"], 1..8),
+    ) {
+        let temp = tempfile::tempdir().unwrap();
+        tree(temp.path(), &["a.f", "b.o", "ab.x", "a/b", "a/a.o", "b/ba.x", "b/b"]);
+        let below = |start: &str| c(&temp.path().join(start));
+        let roots: Vec<_> = starts.iter().map(|start| below(start)).collect();
+        let is_dir = |start: &str| ["a", "b"].contains(&start);
+        let absolute = temp.path().to_str().unwrap();
+        let mut builder = Selection::builder();
+        for glob in &globs {
+            let glob = if glob.contains('/') { format!("{absolute}/{glob}") } else { glob.clone() };
+            builder = builder.exclude(glob);
+        }
+        let selection = builder.build_for(&Roots::new(&roots)).unwrap();
+        let (shown, _, used) = walk(&selection, &roots, 2);
+        let skips = |glob: &str, start: &str| {
+            let text = if glob.contains('/') { start } else { start.rsplit('/').next().unwrap() };
+            !is_dir(start) && is_match(glob.as_bytes(), text.as_bytes())
+        };
+        for start in &starts {
+            let is_shown = shown.iter().any(|path| path == below(start).as_bytes());
+            let is_skipped = globs.iter().any(|glob| skips(glob, start));
+            prop_assert_eq!(is_shown, !is_skipped, "{} {:?}", start, globs);
+        }
+        for (nth, glob) in globs.iter().enumerate() {
+            if starts.iter().any(|start| skips(glob, start)) {
+                prop_assert!(used.is_used(nth), "{}", glob);
+            }
+        }
+    }
+}
+
+#[test]
+fn lists_and_expressions_skip_files_given_as_starting_points() {
+    let temp = tempfile::tempdir().unwrap();
+    tree(temp.path(), &["p/x.o", ".y", "z"]);
+    symlink("p", temp.path().join("l.o")).unwrap();
+    let roots: Vec<_> = ["p", "l.o", "p/x.o", ".y", "z"].iter().map(|it| c(&temp.path().join(it))).collect();
+    let now = jiff::Zoned::now();
+    let context = ftk_select::ExpressionContext { now: &now, file: &|_| unreachable!() };
+    let expression = ftk_select::Expression::parse(b"name = z or size = 0 and name = p", &context).unwrap();
+    let list = Arc::new(IgnoreFile::parse(&b"*.o\nno\n"[..]).unwrap());
+    let builder = Selection::builder().no_hidden(true).ignore_files(true).exclude_expression(expression);
+    let builder = builder.exclude_list("--exclude-from", b"list".to_vec(), list);
+    let selection = builder.build_for(&Roots::new(&roots)).unwrap();
+    let (shown, skipped, used) = walk(&selection, &roots, 1);
+    // The link leads to a directory that is another starting point.
+    assert_eq!(shown, [roots[3].to_bytes(), roots[0].to_bytes()]);
+    assert_eq!((skipped.filtered_files, skipped.filtered_others, skipped.covered), (2, 0, 1));
+    assert_eq!((used.is_used(0), used.lines(1)), (true, &[true, false][..]));
+}
+
+#[test]
+fn a_file_given_as_a_starting_point_is_recorded_if_a_rule_skips_it() {
+    let temp = tempfile::tempdir().unwrap();
+    tree(temp.path(), &["p/x", "p/y"]);
+    let roots = [c(&temp.path().join("p/x")), c(&temp.path().join("p/y"))];
+    let (found, entries) = unseen(Selection::builder().exclude("x"), &roots, Follow::Roots);
+    assert_eq!(found, ["--exclude x"]);
+    let stat = |path: &str| fs::metadata(temp.path().join(path)).map(|it| (it.dev(), it.ino())).unwrap();
+    let file = entries[0].file.unwrap();
+    assert_eq!((file.directory, file.identity, file.is_unique), (stat("p"), stat("p/x"), true));
 }
 
 #[test]

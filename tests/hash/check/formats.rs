@@ -143,3 +143,59 @@ fn digests_in_base64_are_read() {
     let run = dir.ftk(["hash", "-c"]).stdin(b"SHA1 (f) = 1B2M2Y8AsgTpgAmY7PhCfg==\n").run().status(2);
     run.stderr_has("cannot check 'f': the digest has 16 bytes in base64, expected 20 for SHA1\n");
 }
+
+/// With one bad digit, 64 of them could be the base64 of a SHA-384. No file is said to be damaged: the list is.
+#[test]
+fn a_damaged_digit_is_not_a_damaged_file() {
+    let dir = Dir::new();
+    dir.file("f", b"abc").file("g", b"");
+    for algorithm in ["md5", "sha1", "sha224", "sha256", "sha384", "sha512", "blake3", "blake2b"] {
+        let list = dir.ftk(["hash", "-a", algorithm, "f", "g"]).run().status(0).text().to_owned();
+        let digits = list.find(' ').unwrap();
+        for (at, by) in
+            [(0, 'x'), (0, 'Z'), (1, '+'), (digits / 2, 'g'), (digits - 1, '/'), (digits / 2, '?'), (3, ' ')]
+        {
+            let mut damaged = list.clone();
+            damaged.replace_range(at..=at, by.encode_utf8(&mut [0; 4]));
+            for line in [damaged.clone(), damaged.replace("  ", " ")] {
+                let run = dir.ftk(["hash", "-c", "-a", algorithm]).stdin(line.as_bytes()).run();
+                run.check(run.code() != 0 || by == ' ', "the line is not ignored");
+                run.stdout_lacks("FAILED").stderr_lacks("did NOT match");
+            }
+            if by != ' ' {
+                let run = dir.ftk(["hash", "-c", "-a", algorithm]).stdin(damaged.as_bytes()).run();
+                let run = run.status(2).stdout("g: OK\n");
+                let why =
+                    "line 1: cannot check it: some characters of the digest are not hexadecimal digits\n";
+                run.stderr_has(why).stderr_lacks("did NOT match");
+            }
+        }
+    }
+    // Real digests in base64 are those of files, with and without -a.
+    let list = dir.ftk(["hash", "-a", "sha384", "--base64", "f", "g"]).run().status(0).text().to_owned();
+    for args in [&[][..], &["-a", "sha384"]] {
+        dir.ftk(["hash", "-c"]).args(args).stdin(list.as_bytes()).run().status(0).stdout("f: OK\ng: OK\n");
+    }
+}
+
+/// As when ftk finds the lists in a directory.
+#[test]
+fn the_name_of_a_list_says_its_algorithm() {
+    needs!("b2sum");
+    let dir = Dir::new();
+    dir.file("f", b"abc");
+    for (algorithm, list) in
+        [("blake2b", "B2SUMS"), ("blake3", "f.b3"), ("sha3-256", "SHA3-256SUMS.txt"), ("sha512", "S")]
+    {
+        dir.ftk(["hash", "-a", algorithm, "f", "-o", list]).run().status(0);
+        let run = dir.ftk(["hash", "-c", list]).run().status(0).stdout("f: OK\n");
+        run.stderr_has(&format!("   {algorithm}\n"));
+        dir.ftk(["hash", "--diff", list, list]).run().status(0);
+    }
+    let list = dir.ftk([""; 0]).instead(&dir, ["b2sum", "f"]).run().status(0);
+    assert_eq!(list.text(), std::fs::read_to_string(dir.path("B2SUMS")).unwrap());
+    // A wrong name, and -a, which decides.
+    dir.ftk(["hash", "-a", "sha512", "f", "-o", "WRONG.md5"]).run().status(0);
+    dir.ftk(["hash", "-c", "WRONG.md5"]).run().status(0).stdout("f: OK\n");
+    dir.ftk(["hash", "-c", "-a", "sha512", "B2SUMS"]).run().status(1).stdout("f: FAILED\n");
+}

@@ -14,7 +14,7 @@ use anyhow::{Context as _, bail};
 use ftk_file::{FileType, open_checked};
 use ftk_hash::{Algorithm, Digest};
 use ftk_inventory::{Budget, PathList, Unlisted};
-use ftk_record::{likely_algorithms, quote};
+use ftk_record::quote;
 use rustix::fs::{CWD, OFlags};
 
 use crate::console::cause;
@@ -145,18 +145,12 @@ impl ParseOptions<'_> {
         let identity = (path != "-" && metadata.is_file()).then(|| (metadata.dev(), metadata.ino()));
         let start = tables.lines.lines.len();
         let mut separators = Separators::default();
-        let likely;
-        let mut reading = self.reading;
         let mut root = self.root.unwrap_or(Path::new(""));
         if is_found {
             root = Path::new(path).parent().unwrap_or(root);
-            if reading.algorithms.is_empty() {
-                likely = likely_algorithms(Path::new(path).file_name().unwrap_or_default().as_bytes());
-                reading.algorithms = &likely;
-            }
         }
         let place = is_found.then_some(root);
-        let (read, result) = reading.read(
+        let (read, result) = self.reading.read(
             path,
             input,
             |line| {

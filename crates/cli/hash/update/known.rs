@@ -113,7 +113,7 @@ fn resolved(path: &Path) -> io::Result<PathBuf> {
 pub(super) enum State {
     /// It is not newer than the list.
     Same(Seen),
-    /// It is newer than the list, or has another size than the list says.
+    /// It may have changed: it is newer than the list, or has another size than the list says.
     Changed(Seen),
     Missing,
     /// Its name is that of a directory or special file now.

@@ -1,4 +1,5 @@
-//! `ftk hash --update LIST`: adds the files to a checksum list that it lacks, without reading the others.
+//! `ftk hash --update LIST`: adds the files to a checksum list that it lacks, without reading files that are older
+//! than it.
 
 mod bag;
 mod known;
@@ -47,7 +48,7 @@ pub(super) struct UpdateArgs {
     #[arg(long, requires = "update", hide_short_help = true)]
     prune: bool,
 
-    /// Read files that changed since LIST was written; replace their digests
+    /// Replace the digests of files whose content changed
     ///
     /// Only this accepts a file whose content is not as listed.
     #[arg(long, requires = "update", hide_short_help = true)]
@@ -74,11 +75,15 @@ enum Change {
     Removed,
     Rehashed,
     Missing,
+    /// It was read, and is not as listed.
     Changed,
+    /// It may have changed, and could not be read.
+    Newer,
 }
 
 impl Change {
-    const ALL: [Self; 5] = [Self::Added, Self::Removed, Self::Rehashed, Self::Missing, Self::Changed];
+    const ALL: [Self; 6] =
+        [Self::Added, Self::Removed, Self::Rehashed, Self::Missing, Self::Changed, Self::Newer];
 
     fn word(self) -> &'static str {
         match self {
@@ -87,13 +92,14 @@ impl Change {
             Self::Rehashed => "rehashed",
             Self::Missing => "missing",
             Self::Changed => "changed",
+            Self::Newer => "newer",
         }
     }
 
     fn tone(self) -> Tone {
         match self {
             Self::Added | Self::Removed | Self::Rehashed => Tone::Notable,
-            Self::Missing | Self::Changed => Tone::Wrong,
+            Self::Missing | Self::Changed | Self::Newer => Tone::Wrong,
         }
     }
 }
@@ -170,8 +176,7 @@ pub(super) fn run(
     identities.extend(tags.iter().flat_map(Target::own));
     let Found { files: new, mut outcome, bytes: new_bytes } =
         find_new(args, &run, &place, &known, lists.len(), &algorithms, &identities)?;
-    let (rehashed, old_bytes, failed): (BTreeMap<_, _>, _, _) =
-        if own.rehash { rehash(&known, &lists, &place, &run)? } else { Default::default() };
+    let (newer, old_bytes, failed) = read_newer(&known, &lists, &place, &run)?;
     if failed {
         outcome = Outcome::Error;
     }
@@ -181,13 +186,14 @@ pub(super) fn run(
         round.add(file, &known, &place, console);
     }
     for (key, file) in known.iter() {
-        round.keep(file, rehashed.get(key), own.prune, console);
+        round.keep(file, newer.get(key), own, console);
     }
     round.changes.sort();
 
-    // Files that were read again and are as listed are not newer than a list that is written again. A killed run may
-    // have left tag manifests that do not fit the others.
-    if round.is_edited() || !rehashed.is_empty() || (is_bag && own.rehash) {
+    // If all files that were read again are as listed, they are not newer than a list that is written again. A killed
+    // run may have left tag manifests that do not fit the others.
+    let all_are_as_listed = !newer.is_empty() && round.modified == start;
+    if round.is_edited() || all_are_as_listed || (is_bag && own.rehash) {
         let mut new = Vec::with_capacity(lists.len());
         for (list, edits) in lists.iter().zip(&round.edits) {
             new.push(list.edit(edits).with_context(|| name.clone())?);
@@ -210,8 +216,8 @@ pub(super) fn run(
     let Round { changes, outcome, .. } = round;
     print(out, &changes, globals.json)?;
     say(&changes, outcome, console);
-    if !new.is_empty() || !rehashed.is_empty() {
-        let read = human::count((new.len() + rehashed.len()) as u64, "file");
+    if !new.is_empty() || !newer.is_empty() {
+        let read = human::count((new.len() + newer.len()) as u64, "file");
         run.say_done(&format!("{read} read"), new_bytes + old_bytes, &algorithms);
     }
     Ok(outcome)
@@ -275,7 +281,7 @@ impl<'l> Round<'l> {
     }
 
     /// Decides about a listed file. `read`: what was read of it now, if it changed and is to be read.
-    fn keep(&mut self, file: &Known, read: Option<&ReadFile>, prune: bool, console: &Console) {
+    fn keep(&mut self, file: &Known, read: Option<&ReadFile>, own: &UpdateArgs, console: &Console) {
         let change = match (&file.state, read) {
             (State::Same(_), _) => return,
             (State::Failed(why), _) => {
@@ -283,7 +289,7 @@ impl<'l> Round<'l> {
                 self.outcome = Outcome::Error;
                 return;
             }
-            (State::Missing | State::NotAFile, _) if prune => {
+            (State::Missing | State::NotAFile, _) if own.prune => {
                 file.lines.iter().for_each(|(nth, line)| _ = self.edits[*nth].removed.insert(*line));
                 Change::Removed
             }
@@ -294,28 +300,32 @@ impl<'l> Round<'l> {
                 self.outcome = Outcome::Error;
                 return;
             }
-            (State::Changed(seen), None) => {
-                // A list that does not have the digest of a changed file stays older than it, so that the next run
-                // finds the file again.
-                self.modified = self.modified.min(seen.modified - Duration::from_nanos(1));
-                Change::Changed
-            }
-            (State::Changed(seen), Some(read)) => {
-                self.payload.0 = self.payload.0 - seen.size + read.size;
-                if !self.replace(file, read) {
-                    return;
+            (State::Changed(seen), read) => {
+                let size = read.map_or(seen.size, |read| read.size);
+                self.payload.0 = self.payload.0 - seen.size + size;
+                let change = match read.map(|read| self.replace(file, read, own.rehash)) {
+                    Some(false) => return,
+                    Some(true) if own.rehash => Change::Rehashed,
+                    Some(true) => Change::Changed,
+                    None => Change::Newer,
+                };
+                if change != Change::Rehashed {
+                    // A list that does not have the digest of a changed file stays older than it, so that the next run
+                    // finds the file again.
+                    self.modified = self.modified.min(seen.modified - Duration::from_nanos(1));
                 }
-                Change::Rehashed
+                change
             }
         };
-        if matches!(change, Change::Missing | Change::Changed) {
+        if matches!(change, Change::Missing | Change::Changed | Change::Newer) {
             self.outcome = self.outcome.max(Outcome::Negative);
         }
         self.changes.push((file.name.clone(), change));
     }
 
-    /// Replaces the digests of a file that was read again. Returns whether a line differs.
-    fn replace(&mut self, file: &Known, read: &ReadFile) -> bool {
+    /// Compares the digests of a file that was read again, and replaces them if the new ones are accepted. Returns
+    /// whether a line differs.
+    fn replace(&mut self, file: &Known, read: &ReadFile, accepts: bool) -> bool {
         let mut differs = false;
         for (nth, line) in &file.lines {
             let old = &self.lists[*nth].lines()[*line];
@@ -326,6 +336,9 @@ impl<'l> Round<'l> {
             let digests: Vec<_> = old.digests.iter().map(digest).collect();
             if digests != old.digests || old.size.is_some_and(|size| size != read.size) {
                 differs = true;
+                if !accepts {
+                    continue;
+                }
                 self.edits[*nth].replaced.insert(*line, (read.size, digests));
             }
         }
@@ -422,9 +435,9 @@ fn read_file(rows: &Rows, row: u32, key: Vec<u8>, algorithms: &[Algorithm]) -> O
     Some(ReadFile { key, size: rows.stat(row)?.size, digests })
 }
 
-/// Reads the listed files that changed. Returns those that could be read, the number of bytes, and whether any could
-/// not be read.
-fn rehash(
+/// Reads the listed files that may have changed. Returns those that could be read, the number of bytes, and whether any
+/// could not be read.
+fn read_newer(
     known: &KnownFiles,
     lists: &[EditableList],
     place: &Place,
