@@ -381,7 +381,7 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
     Ok(scan
         .outcome
         .max(say_kept(updated, args.corrupted.outcome(), console))
-        .max(run.say_unread(updated.failed, NOT_RECORDED)))
+        .max(run.say_unread_with(updated.failed, scan.unlisted, NOT_RECORDED)))
 }
 
 /// Whether both paths lead to one regular file.
