@@ -60,7 +60,7 @@ const DELETE_METHOD: &str =
     "use `ftk dup prune --action delete --keep oldest`; AEN is --keep newest, and HARD --action hardlink";
 
 /// The sections of the page, in order.
-pub(crate) const TOOLS: [&str; 18] = [
+pub(crate) const TOOLS: [&str; 20] = [
     "find",
     "fd",
     "du",
@@ -386,7 +386,12 @@ pub(super) const TABLE: &[Row] = &[
     differs("fd", "-q", F, "--quiet", "use `--status`"),
     differs("fd", "-x CMD", F, "--one-file-system", "use `--exec`"),
     row("fd", "-X CMD", F, "use `--exec-batch`"),
-    row("GNU du", "--block-size 1K", DU, "use `--kibibytes` or `--mebibytes`; without them, sizes are in bytes"),
+    row(
+        "GNU du",
+        "--block-size 1K",
+        DU,
+        "use `--kibibytes` or `--mebibytes`; without them, sizes are in bytes",
+    ),
     row("GNU du", "-B 1K", DU, "use `--kibibytes` or `--mebibytes`; without them, sizes are in bytes"),
     row("GNU du, ncdu", "--si", DU, "omit it: a terminal shows powers of 1,000"),
     row("GNU du", "--count-links", DU, "ftk counts an inode with several links once"),
