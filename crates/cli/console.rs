@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use clap::error::{ContextValue, ErrorKind};
-use ftk_file::{Failure, StandardStream, Stat};
+use ftk_file::{Failure, FileType, StandardStream, Stat};
 use ftk_inventory::Inventory;
 use ftk_process::Failed;
 use ftk_record::{quote, sanitize};
@@ -269,6 +269,7 @@ pub(crate) fn show(mut message: clap::Error) -> io::Result<()> {
 
 /// Turns a message of the parser into one line: what is wrong, what may be meant, and where to read more.
 fn in_one_line(text: &str) -> String {
+    let command = &CommandLine::of_process().command;
     let mut parts = Vec::new();
     for paragraph in text.trim_end().split("\n\n") {
         let line = paragraph.lines().map(str::trim).collect::<Vec<_>>().join(" ");
@@ -284,14 +285,29 @@ fn in_one_line(text: &str) -> String {
             "missing: --action <ACTION>",
             "missing: --action hardlink, reflink, symlink, delete, trash or move=DIR",
         );
+        // Only a command that acts has no default for its paths.
+        let line = match line.strip_suffix("<PATH>...").filter(|_| command == "dup prune") {
+            Some(missing) if missing.ends_with("DIR ") => format!("{}, and {}", missing.trim_end(), a_path()),
+            Some(missing) => format!("{missing}{}", a_path()),
+            None => line,
+        };
         parts.push(line.replace("a similar subcommand", "a similar command"));
     }
-    let command = &CommandLine::of_process().command;
     let space = if command.is_empty() { "" } else { " " };
     // -h of du prints human-readable sizes, as in GNU du.
     let help = if command == "du" { "--help" } else { "-h" };
     parts.push(format!("see `ftk {command}{space}{help}`"));
     parts.join("; ")
+}
+
+/// Returns what to name in place of a missing PATH. Names may be waiting in a pipe.
+fn a_path() -> &'static str {
+    match Stat::of(io::stdin()) {
+        Ok(stat) if stat.file_type == FileType::Fifo => {
+            "a PATH: `.` is the working directory; `--files0-from -` reads names from the pipe, each with NUL after it"
+        }
+        _ => "a PATH: `.` is the working directory",
+    }
 }
 
 #[cfg(test)]

@@ -353,6 +353,7 @@ mod tests {
                 "with-sidecars",
                 "ignore-names",
                 "quarantine",
+                "null",
                 "prune",
                 "rehash",
                 "dry-run",

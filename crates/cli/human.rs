@@ -19,6 +19,16 @@ pub(crate) fn number(n: u64) -> String {
     HumanCount(n).to_string()
 }
 
+/// Returns `2 files and 1 directory`, or `None` if there are neither.
+pub(crate) fn files_and_directories(files: u64, dirs: u64) -> Option<String> {
+    match (files, dirs) {
+        (0, 0) => None,
+        (_, 0) => Some(count(files, "file")),
+        (0, _) => Some(directories(dirs)),
+        _ => Some(format!("{} and {}", count(files, "file"), directories(dirs))),
+    }
+}
+
 /// Returns the plural of a noun.
 pub(crate) fn plural(one: &str) -> String {
     one.strip_suffix("ory").map_or_else(|| format!("{one}s"), |start| format!("{start}ories"))

@@ -315,10 +315,12 @@ impl<'c> Run<'c> {
     /// Prints one line that counts the files that could not be read, if there are any, and returns the outcome.
     /// `so` is the consequence for them, such as `not hashed`.
     pub(crate) fn say_unread(&self, files: u64, so: &str) -> Outcome {
-        if files == 0 {
-            return Outcome::Success;
-        }
-        let files = human::count(files, "file");
+        self.say_unread_with(files, 0, so)
+    }
+
+    /// Does the same, and counts directories that could not be listed.
+    pub(crate) fn say_unread_with(&self, files: u64, directories: u64, so: &str) -> Outcome {
+        let Some(files) = human::files_and_directories(files, directories) else { return Outcome::Success };
         self.console.summary(format_args!("{files} {so} (listed above; status 2)"));
         Outcome::Error
     }

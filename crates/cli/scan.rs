@@ -31,6 +31,8 @@ pub(crate) struct Scan {
     errors: Vec<WalkError>,
     /// Paths that could not be examined.
     pub(crate) failed: Vec<Vec<u8>>,
+    /// How many of them are directories that could not be listed.
+    pub(crate) unlisted: u64,
     /// Those of them that are ignore files. What they select is not known.
     pub(crate) unread_rules: Vec<Vec<u8>>,
     /// Directories that were not entered because they had been entered under another path: the path, then the
@@ -120,8 +122,21 @@ pub(crate) fn scan(
     let unread_rules = errors.iter().filter(|error| error.op == Op::Read).map(|error| error.path.clone());
     let unread_rules = unread_rules.collect();
     let failed = errors.iter().map(|error| error.path.clone()).collect();
+    let unlisted = errors.iter().filter(|error| matches!(error.op, Op::Open | Op::List)).count() as u64;
     let listed = Listed::merge(listed);
-    Ok(Scan { inventory, errors, failed, unread_rules, repeated, skipped, rules, unseen, listed, outcome })
+    Ok(Scan {
+        inventory,
+        errors,
+        failed,
+        unlisted,
+        unread_rules,
+        repeated,
+        skipped,
+        rules,
+        unseen,
+        listed,
+        outcome,
+    })
 }
 
 /// The result of a walk with any visitors.

@@ -76,7 +76,8 @@ mod tests {
             assert_eq!(Unit::Binary.format(bytes), text);
         }
         assert!(Unit::Binary.format(u128::MAX).ends_with('R'));
-        for (bytes, text) in [(0, "0"), (1, "1"), (1_024, "1"), (1_025, "2"), (1 << 64, "18014398509481984")] {
+        for (bytes, text) in [(0, "0"), (1, "1"), (1_024, "1"), (1_025, "2"), (1 << 64, "18014398509481984")]
+        {
             assert_eq!(Unit::Blocks(1_024).format(bytes), text);
         }
     }

@@ -3,14 +3,15 @@
 mod journals;
 
 use std::ffi::OsString;
-use std::io::BufReader;
+use std::fs::File;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail};
 use clap::Args;
 use ftk_apply::{
-    ActError, ActionKind, Scratch, Shortfall, Undo, Undone, open_journal_to_undo, to_undo, undo_after,
+    ActError, ActionKind, Foreseen, Refusal, Scratch, Shortfall, Side, Undo, UndoOptions, Undone,
+    open_journal_to_undo, preview, undo_with,
 };
 use ftk_record::quote;
 
@@ -33,7 +34,7 @@ use crate::undo::journals::{last, list, remade};
 /// content back, a file that repair created is removed, and an entry gets the metadata back that it had before `repair
 /// --metadata`. A deleted file is copied back from a kept copy, as long as one is unchanged. Files that changed after
 /// the run are not overwritten. Steps that were undone before are skipped, so that you can repeat an interrupted undo.
-/// If a file cannot be restored, the exit status is 2.
+/// If a file cannot be restored, the exit status is 2. The times of directories in which names change are not restored.
 ///
 /// Undo does not trust names. The starting points and the directories of the files must be those of the run, and what
 /// is copied back must have the digest that the journal records. A journal of an older ftk lacks both: its steps are
@@ -70,10 +71,18 @@ pub(crate) struct UndoArgs {
 
     /// Only print what would be undone; change nothing
     ///
-    /// Prints the steps that are not undone, in the order in which they would be. Whether each file still is as the run
-    /// left it is found out only when it is undone.
+    /// Prints the steps that are not undone, in the order in which they would be. Makes the checks of the undo, except that
+    /// a kept copy with the recorded size and time is not read: its content may have changed.
     #[arg(long, conflicts_with = "list")]
     dry_run: bool,
+
+    /// Also copy from a kept directory that was replaced
+    ///
+    /// If a starting point of the kept copies is another directory than that of the run, such as a copy of it on a new
+    /// disk, undo refuses to use it. With this option, it copies back what has the recorded digest there. The directories of
+    /// the files to restore must still be those of the run.
+    #[arg(long, conflicts_with = "list")]
+    other_root: bool,
 }
 
 /// Width of the path column, which most paths fit into.
@@ -96,7 +105,10 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
     let path = match &args.journal {
         Some(path) => PathBuf::from(path),
         None if !args.last => {
-            bail!("name a JOURNAL, or add --last to undo the most recent run, or --list to list the runs")
+            bail!(
+                "name a JOURNAL, or use --last for the most recent run (with --dry-run first, to see what it would do), \
+                 or --list to list the runs"
+            )
         }
         None => {
             let path = last(globals, console)?;
@@ -106,9 +118,14 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
     };
     let shown = quote(path.as_os_str().as_bytes());
     let journal = open_journal_to_undo(&path).with_context(|| format!("cannot undo {shown}"))?;
+    let options = UndoOptions {
+        remade: remade(globals).collect(),
+        memory: globals.memory(),
+        other_root: args.other_root,
+    };
     if args.dry_run {
-        let steps = to_undo(BufReader::new(journal), globals.memory());
-        return print_plan(&steps.with_context(|| format!("cannot undo {shown}"))?, globals, console);
+        return print_plan(journal, options, globals, console)
+            .with_context(|| format!("cannot undo {shown}"));
     }
     let signals = DeferredSignals::begin().context("cannot install a signal handler")?;
     if let Some(directory) = path.parent() {
@@ -118,8 +135,8 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
     let out = Stdout::default();
     let mut lines = StepLines::new(&out, globals.json, globals.quiet, PATH_WIDTH);
     let (mut counts, mut removed, mut failed, mut untouched) = ([0; 3], 0, 0, 0);
-    let (mut reduced, mut lesser, mut of_caller, mut apart) = (0, 0, 0, 0);
-    let ended = undo_after(journal, remade(globals), globals.memory(), &signals.stop, |step, result| {
+    let (mut reduced, mut lesser, mut of_caller, mut apart, mut elsewhere) = (0, 0, 0, 0, 0);
+    let ended = undo_with(journal, options, &signals.stop, |step, result| {
         let is_problem = !matches!(result, Ok(Undone::Restored | Undone::Removed | Undone::AsItWas));
         let (word, tone, why) = match result {
             Ok(Undone::Restored) => {
@@ -157,10 +174,9 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
             }
             Err(error) => {
                 failed += 1;
+                elsewhere += u64::from(is_in_other_root(&error));
                 console.stats.error("undo");
-                let place =
-                    step.moved_to.as_ref().map(|to| format!("; it was moved to {}", human::shown(to)));
-                ("fail", Tone::Wrong, reason(&error) + &place.unwrap_or_default())
+                ("fail", Tone::Wrong, why_failed(step, &error))
             }
         };
         lines.say(Done { word, tone: Some(tone), path: &step.path, is_directory: false, is_problem }, &why);
@@ -186,10 +202,7 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
                 format!("nothing is left to undo: {}", as_before(untouched))
             }
             0 => "nothing is left to undo".into(),
-            n => format!(
-                "{} left to undo: repeat this command when the cause is gone",
-                human::count(n, "file")
-            ),
+            n => format!("{} left to undo: {}", human::count(n, "file"), advice(elsewhere)),
         });
     }
     signals.raise_again();
@@ -199,37 +212,74 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
 }
 
 /// Prints what would be undone.
-fn print_plan(steps: &[Undo], globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
+fn print_plan(
+    journal: File,
+    options: UndoOptions,
+    globals: &Globals,
+    console: &Console,
+) -> anyhow::Result<Outcome> {
+    let signals = DeferredSignals::begin().context("cannot install a signal handler")?;
     let out = Stdout::default();
-    let mut lines = StepLines::new(&out, globals.json, false, PATH_WIDTH);
-    let (mut counts, mut removed) = ([0; 3], 0);
-    for step in steps {
+    let mut lines = StepLines::new(&out, globals.json, globals.quiet, PATH_WIDTH);
+    let (mut counts, mut removed, mut failed, mut elsewhere) = ([0; 3], 0, 0, 0);
+    preview(journal, options, &signals.stop, |step, foreseen| {
         let is_directory = step.action == ActionKind::RemoveDirectory;
-        let (word, why) = match step.action {
-            ActionKind::Create => {
-                removed += 1;
-                ("remove", REMOVED)
+        let is_problem = foreseen.is_err();
+        let (word, tone, why) = match foreseen {
+            Ok(Foreseen::Restore) => {
+                counts[Restored::of(step.action) as usize] += 1;
+                ("restore", None, String::new())
             }
-            action => {
-                counts[Restored::of(action) as usize] += 1;
-                ("restore", "")
+            Ok(Foreseen::Remove) => {
+                removed += 1;
+                ("remove", None, REMOVED.into())
+            }
+            Ok(_) => return,
+            Err(error) => {
+                failed += 1;
+                elsewhere += u64::from(is_in_other_root(&error));
+                console.stats.error("undo");
+                ("fail", Some(Tone::Wrong), why_failed(step, &error))
             }
         };
-        lines.say(Done { word, tone: None, path: &step.path, is_directory, is_problem: false }, why);
-    }
+        lines.say(Done { word, tone, path: &step.path, is_directory, is_problem }, &why);
+    })?;
     lines.flush();
     out.finish()?;
-    console.summary(match steps {
-        [] => "nothing is left to undo".into(),
-        _ => {
-            let others = rest([(removed, format!("remove {}", human::count(removed, "file")))]);
-            format!(
-                "would restore {}{others}. Nothing was changed: omit --dry-run to do it.",
-                restored(counts)
-            )
+    signals.raise_again();
+    let others = rest([(removed, format!("remove {}", human::count(removed, "file")))]);
+    let would = match removed + counts.iter().sum::<u64>() {
+        0 => "would restore nothing".into(),
+        _ => format!("would restore {}{others}, if the contents are unchanged", restored(counts)),
+    };
+    console.summary(match (failed, removed + counts.iter().sum::<u64>()) {
+        (0, 0) => "nothing is left to undo".into(),
+        (0, _) => format!("{would}. Nothing was changed: omit --dry-run to do it."),
+        (n, _) => {
+            let failed = human::count(n, "file");
+            format!("{would}; {failed} could not be restored: {}. Nothing was changed.", advice(elsewhere))
         }
     });
-    Ok(Outcome::Success)
+    Ok(Outcome::error_if(failed > 0))
+}
+
+/// Returns why a step could not be undone, and where its file is.
+fn why_failed(step: &Undo, error: &ActError) -> String {
+    let place = step.moved_to.as_ref().map(|to| format!("; it was moved to {}", human::shown(to)));
+    reason(error) + &place.unwrap_or_default()
+}
+
+/// Whether the kept copies are below another directory than that of the run.
+fn is_in_other_root(error: &ActError) -> bool {
+    matches!(error, ActError::Refused(Refusal::OtherStart { side: Side::Keeper, difference: Some(_), .. }))
+}
+
+/// Returns what can be done about steps that failed. `elsewhere`: how many of them --other-root may undo.
+fn advice(elsewhere: u64) -> &'static str {
+    match elsewhere {
+        0 => "repeat this command when the cause is gone",
+        _ => "--other-root copies from the directory that is there now, if the contents are those of the run",
+    }
 }
 
 /// What is restored.

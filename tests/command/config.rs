@@ -80,7 +80,7 @@ fn each_command_has_its_own_defaults() {
     dir.ftk(["manifest", "verify", "."]).arg(dir.aside("m")).run().status(0).stderr_lacks("unused");
     dir.ftk(["dup", "-v"]).run().status(0).stderr_has("': --threads=1 --color=never --min-size=3\n");
     dir.file("skip/y", b"1");
-    let run = dir.ftk(["dup", "prune", "--action", "delete", "-v", "--keep", "oldest"]).run().status(0);
+    let run = dir.ftk(["dup", "prune", ".", "--action", "delete", "-v", "--keep", "oldest"]).run().status(0);
     let run = run.stderr_has("--reference=skip; not used: --keep=newest\n");
     assert!(
         run.text().contains("small")
@@ -163,7 +163,7 @@ fn filters_are_not_silent() {
         (&["hash"], "--no-hidden"),
         (&["dup"], "--min-size=2"),
         (&["dup", "-q"], "--min-size=2"),
-        (&["dup", "prune", "--action", "delete"], "--type=f"),
+        (&["dup", "prune", ".", "--action", "delete"], "--type=f"),
         (&["manifest", "create", "-q", "."], "--exclude=skip"),
     ] {
         dir.ftk(args).run().stderr_has(&said(words));
@@ -369,7 +369,7 @@ fn errors_name_the_defaults() {
     dir.ftk(["find", "copy"]).run().status(0).stderr_lacks("matched nothing");
     let run = dir.ftk(["find", "copy", "-E", "other"]).run().status(0);
     run.stderr_has("  --exclude 'other' matched nothing\n").stderr_lacks("'no-such-name'");
-    let prune = ["dup", "prune", "--action", "delete"];
+    let prune = ["dup", "prune", ".", "--action", "delete"];
     let run = dir.ftk(prune).run().status(0).stderr_lacks("matched nothing").stderr_lacks("decided nothing");
     run.check(run.text().contains("delete"), "a plan");
     let run =

@@ -67,6 +67,34 @@ fn guesses_are_answered_with_what_ftk_calls_it() {
             "there is no option '--skip': use --exclude, or --ignore for metadata",
         ),
         (&["find", "--ignore", "x"], "there is no option '--ignore': use --exclude"),
+        (&["undo", "--last", "--yes"], "omit it: undo acts at once; --dry-run only prints what it would do"),
+        (&["dup", "undo", "-y"], "omit it: undo acts at once"),
+        (&["undo", "-n"], "use --dry-run"),
+        (&["undo"], "use --last for the most recent run"),
+        (&["prune", "a"], "there is no command 'prune': use ftk dup prune"),
+        (
+            &["dup", "prune", "-n", "--action", "delete", "a"],
+            "in ftk, -n is --name, and '--action' would be its value: drop the -n",
+        ),
+        (&["dup", "-I", "a"], "\n     jdupes: use ftk dup prune --isolate"),
+        (&["dup", "-I", "a"], "\n     fdupes: it deletes at once: look at the plan"),
+        (&["dup", "-d", "a"], "\n     czkawka: omit it: the directories are the PATHs"),
+        (&["dup", "-dryrun", "true", "a"], "'-dryrun' is rdfind syntax: omit it: "),
+        (&["dup", "-rdN", "a"], "in ftk: ftk dup prune --action delete --yes a   ("),
+        (
+            &["dup", "-rdN", "a"],
+            "\n     -r: the same in ftk\n     -d: use ftk dup prune --action delete\n     -N: ",
+        ),
+        (&["dup", "-rnq", "a"], "in ftk: ftk dup --quiet a   ("),
+        (
+            &["dup", "-rfm", "a", "--keep", "x y"],
+            "ftk dup prune --action delete --list --summary a --keep 'x y'   (",
+        ),
+        (
+            &["dup", "prune", "-rN", "a", "--action", "hardlink"],
+            "in ftk: ftk dup prune --yes a --action hardlink   (",
+        ),
+        (&["dup", "prune", "--action", "delete"], "ftk: missing: a PATH: `.` is the working directory; see "),
         (&["undo", "--user"], "unexpected argument '--user' found; see `ftk undo -h`"),
         (&["report", "--gibberish", "."], "unexpected argument '--gibberish' found; see `ftk report -h`"),
         (&["hash", "-a"], "'-a' is --algorithm in ftk; for -a of hashdeep: use --check --new FILE"),
@@ -81,7 +109,8 @@ fn guesses_are_answered_with_what_ftk_calls_it() {
         (&["hash", "-a"], "\n     for -a of shasum, cksum and sha256sum: use -a sha256"),
         (
             &["dup", "prune"],
-            "ftk: missing: --action hardlink, reflink, symlink, delete, trash or move=DIR; see `ftk dup prune -h`",
+            "ftk: missing: --action hardlink, reflink, symlink, delete, trash or move=DIR, and a PATH: `.` is the working \
+             directory; see `ftk dup prune -h`",
         ),
     ] {
         dir.ftk(args).run().status(2).stderr_has(answer);

@@ -54,7 +54,9 @@ fn of_one_tree() {
 fn units_and_totals() {
     needs!("du");
     let dir = tree();
-    for args in [&["-sc", "wide", "odd"][..], &["-ck", "-d9"], &["-m", "-d1", "wide", "sizes"], &["-ka", "odd"]] {
+    for args in
+        [&["-sc", "wide", "odd"][..], &["-ck", "-d9"], &["-m", "-d1", "wide", "sizes"], &["-ka", "odd"]]
+    {
         same(&dir, args);
     }
     let expected = sizes(&du(&dir, &["-sb", "wide", "sizes"]).out);

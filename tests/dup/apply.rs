@@ -35,8 +35,9 @@ fn a_report_does_what_prune_does() {
             plant(&dir, seed, 100);
             report(&dir);
             let report = dir.aside("report");
-            let plan =
-                dir.ftk(["dup", "prune", "--min-size", "0", "--keep", "newest", "--action", action]).run();
+            let plan = dir
+                .ftk(["dup", "prune", ".", "--min-size", "0", "--keep", "newest", "--action", action])
+                .run();
             let args = ["dup", "apply", "--keep", "newest", "--action", action];
             let saved = dir.ftk(args).arg(&report).run().status(0);
             assert_eq!(saved.out, plan.out);

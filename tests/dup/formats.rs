@@ -59,7 +59,7 @@ fn h22_names_are_escaped_on_a_terminal() {
         "dup -q --format fdupes",
         "dup -q --format csv",
         "dup -q --json",
-        "dup prune -q --action delete --color never",
+        "dup prune -q --action delete --color never .",
     ] {
         let run = on_a_terminal(args);
         let acts = |c: char| (c.is_control() && c != '\r' && c != '\n') || c == '\u{202e}';

@@ -78,8 +78,11 @@ fn moved_directories_free_nothing() {
     let dir = Dir::new();
     dir.file("a/x", &bytes(1, 70_000)).file("b/x", &bytes(1, 70_000));
     for yes in [&[][..], &["--yes"]] {
-        let run =
-            dir.ftk(["dup", "prune", "--json", "--dirs", "--action", "move=../to"]).args(yes).run().status(0);
+        let run = dir
+            .ftk(["dup", "prune", ".", "--json", "--dirs", "--action", "move=../to"])
+            .args(yes)
+            .run()
+            .status(0);
         let last: Value = serde_json::from_str(run.text().lines().last().unwrap()).unwrap();
         let summary = &last["summary"];
         assert_eq!((&summary["files"], &summary["freed_bytes"]), (&1.into(), &0.into()), "{yes:?}");

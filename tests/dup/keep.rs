@@ -111,7 +111,7 @@ fn hard_links_are_one_copy() {
     assert!(["b", "c", "d"].iter().all(|path| dir.path(path).exists()));
     let linked = fs::hard_link(dir.path("b"), dir.path("a"));
     assert!(linked.is_ok());
-    let run = dir.ftk(["dup", "prune", "--action", "delete", "--yes"]).run().status(0);
+    let run = dir.ftk(["dup", "prune", ".", "--action", "delete", "--yes"]).run().status(0);
     run.stderr_has("  nothing to do\n");
 }
 

@@ -76,8 +76,19 @@ fn progress_and_stats_name_the_passes() {
     let stats = std::fs::read_to_string(dir.path("stats")).unwrap();
     let stats: serde_json::Value = serde_json::from_str(&stats).unwrap();
     assert_eq!((&stats["command"], &stats["phases"][1]["phase"]), (&"dup".into(), &"screen".into()));
-    let args =
-        ["dup", "prune", "--action", "delete", "--yes", "--progress", "json", "--stats", "stats", "--verify"];
+    let args = [
+        "dup",
+        "prune",
+        ".",
+        "--action",
+        "delete",
+        "--yes",
+        "--progress",
+        "json",
+        "--stats",
+        "stats",
+        "--verify",
+    ];
     let run = dir.ftk(args).run().status(0).stderr_has("{\"phase\":\"compare\",");
     run.stderr_has("\"files\":1,\"files_total\":1,\"bytes\":1048576,");
     let stats = std::fs::read_to_string(dir.path("stats")).unwrap();
@@ -92,7 +103,7 @@ fn progress_counts_the_files_of_directories() {
         dir.file(format!("{place}/x"), &[1; 5000]).file(format!("{place}/y"), &[2; 3000]);
         dir.file(format!("{place}2"), &[3; 100]);
     }
-    let args = ["dup", "prune", "--dirs", "--action", "delete", "--yes", "--progress", "json"];
+    let args = ["dup", "prune", ".", "--dirs", "--action", "delete", "--yes", "--progress", "json"];
     let run = dir.ftk(args).run().status(0).stderr_has("{\"phase\":\"delete\",");
     run.stderr_has("\"files\":3,\"files_total\":3,\"bytes\":8100,");
     assert!(!dir.path("b").exists() && !dir.path("b2").exists());

@@ -31,7 +31,7 @@ fn a_path_to_keep_is_found_however_it_is_spelled() {
         (".", &["--keep", "path=p/keep/*", "./p/"]),
         (".", &["--keep", "path=keep/*", "p"]),
         ("p", &["--keep", "path=keep/*", "."]),
-        ("p", &["--keep", "path=./keep/*"]),
+        ("p", &["--keep", "path=./keep/*", "."]),
         ("p", &["--keep", "path=keep//longer name", "inbox", "keep"]),
     ] {
         let dir = copies();

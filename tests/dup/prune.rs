@@ -260,7 +260,7 @@ fn h12_another_run_finds_nothing_to_do() {
         for seed in [40, 41] {
             let dir = Dir::new();
             plant(&dir, seed, 100);
-            let args = ["dup", "prune", "--min-size", "0", "--action", action];
+            let args = ["dup", "prune", ".", "--min-size", "0", "--action", action];
             let plan = dir.ftk(args).run().status(0);
             let done = dir.ftk(args).arg("--yes").run().status(0);
             done.check(done.out == plan.out, &format!("{}\nwas planned", String::from_utf8_lossy(&plan.out)));
@@ -375,7 +375,7 @@ fn a_copy_without_blocks_frees_nothing() {
         dir.file(path, b"");
         fs::File::options().write(true).open(dir.path(path)).unwrap().set_len(1 << 20).unwrap();
     }
-    let run = dir.ftk(["dup", "prune", "--action", "delete"]).run().status(0);
+    let run = dir.ftk(["dup", "prune", ".", "--action", "delete"]).run().status(0);
     if fs::metadata(dir.path("b")).unwrap().blocks() == 0 {
         run.check(run.text().ends_with("the file has other hard links, or no blocks\n"), "why");
     }
@@ -393,7 +393,7 @@ fn h13_after_the_last_possible_link_another_copy_is_kept() {
     // The fourth file has another name.
     dir.hard_link("4", "4b");
     let strace = ["strace", "-f", "-o", "/dev/null", "-e", "inject=linkat:error=EMLINK:when=4..5"];
-    let args = ["dup", "prune", "--action", "hardlink", "--yes", "--journal", "../journal"];
+    let args = ["dup", "prune", ".", "--action", "hardlink", "--yes", "--journal", "../journal"];
     let run = dir.ftk(args).under(&dir, strace).run().status(0);
     // 1, 2 and 3 are linked to 0. 4 cannot be linked to 0, nor 5 to 4.
     let ino = |name: &str| fs::metadata(dir.path(name)).unwrap().ino();

@@ -13,7 +13,7 @@ const SHELLS: [&[&str]; 3] = [&["sh"], &["bash"], &["busybox", "sh"]];
 /// Writes the script next to the tree.
 fn script(dir: &Dir, args: &[&str]) {
     let file = fs::File::create(dir.aside("script")).unwrap();
-    dir.ftk(["dup", "prune", "--min-size", "0", "--script"]).args(args).stdout(file).run().status(0);
+    dir.ftk(["dup", "prune", ".", "--min-size", "0", "--script"]).args(args).stdout(file).run().status(0);
 }
 
 fn run(dir: &Dir, shell: &[&str]) -> crate::harness::Run {
@@ -33,7 +33,8 @@ fn a_script_does_what_prune_does() {
             // The files of the two trees have other times.
             script(by_script, &["--keep", "first", "--action", action]);
             run(by_script, shell).status(0);
-            let args = ["dup", "prune", "--min-size", "0", "--keep", "first", "--action", action, "--yes"];
+            let args =
+                ["dup", "prune", ".", "--min-size", "0", "--keep", "first", "--action", action, "--yes"];
             by_prune.ftk(args).run().status(0);
             let shape = |dir: &Dir| {
                 let files = contents_of(dir, ".");
@@ -76,7 +77,7 @@ fn a_script_compares_first() {
 fn standard_output_has_only_the_script() {
     let dir = Dir::new();
     dir.file("a", b"same").file("b", b"same");
-    let run = dir.ftk(["dup", "prune", "--action", "delete", "--script"]).run().status(0);
+    let run = dir.ftk(["dup", "prune", ".", "--action", "delete", "--script"]).run().status(0);
     run.check(run.out.starts_with(b"#!/bin/sh\n"), "it is a script");
     assert!(dir.path("a").exists() && dir.path("b").exists() && !dir.aside("state").exists());
 }

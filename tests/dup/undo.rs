@@ -13,7 +13,7 @@ use crate::harness::{Chain, Dir};
 
 /// The restorable parts of an entry: everything except its inode number and ctime.
 #[derive(Debug, PartialEq, Eq)]
-struct Known {
+pub(super) struct Known {
     mode: u32,
     uid: u32,
     gid: u32,
@@ -22,7 +22,7 @@ struct Known {
 }
 
 /// Returns everything except directories and the file that marks one for moved files.
-fn snapshot(dir: &Dir) -> BTreeMap<PathBuf, Known> {
+pub(super) fn snapshot(dir: &Dir) -> BTreeMap<PathBuf, Known> {
     let mut known = BTreeMap::new();
     let mut waiting = vec![PathBuf::new()];
     while let Some(path) = waiting.pop() {
@@ -66,7 +66,7 @@ fn undo_restores_everything() {
         let dir = Dir::new();
         plant(&dir, seed, 80);
         let before = snapshot(&dir);
-        dir.ftk(["dup", "prune", "--yes"]).args(args).run().status(0);
+        dir.ftk(["dup", "prune", ".", "--yes"]).args(args).run().status(0);
         let run = dir.ftk(["dup", "undo"]).arg(journal(&dir)).run().status(0);
         run.check(run.text().contains("  restore  "), "what is restored is listed");
         assert!(snapshot(&dir) == before, "{args:?}");
@@ -82,7 +82,7 @@ fn undo_restores_everything() {
 fn files_created_since_are_not_overwritten() {
     let dir = Dir::new();
     dir.file("a", b"same").file("b", b"same").file("c", b"same");
-    dir.ftk(["dup", "prune", "--action", "move=away", "--yes"]).run().status(0);
+    dir.ftk(["dup", "prune", ".", "--action", "move=away", "--yes"]).run().status(0);
     dir.file("b", b"a new file of that name");
     let run = dir.ftk(["dup", "undo"]).arg(journal(&dir)).run().status(2);
     run.check(run.text().contains("  restore  ./c"), "one file is restored");
@@ -103,7 +103,7 @@ fn deleted_files_come_back_with_their_metadata() {
     }
     let has_xattrs = setxattr(dir.path("b"), "user.note", b"mine", XattrFlags::empty()).is_ok();
     let before = snapshot(&dir);
-    dir.ftk(["dup", "prune", "--keep", "first", "--action", "delete", "--yes"]).run().status(0);
+    dir.ftk(["dup", "prune", ".", "--keep", "first", "--action", "delete", "--yes"]).run().status(0);
     assert!(!dir.path("b").exists());
     let run = dir.ftk(["undo"]).arg(journal(&dir)).run().status(0);
     run.check(run.text().contains("  restore  ./b"), "it is restored");
@@ -126,7 +126,7 @@ fn a_deleted_file_is_copied_back_from_any_kept_copy() {
         }
         // The two oldest stay.
         let run = dir.ftk(["dup", "prune", "--min-copies", "3", "--action", "delete", "--yes"]);
-        run.args(args).run().status(0);
+        run.args(args).arg(".").run().status(0);
         let gone: Vec<_> = [a, b, c, d].into_iter().filter(|path| !dir.path(path).exists()).collect();
         let kept: Vec<_> = [a, b, c, d].into_iter().filter(|path| dir.path(path).exists()).collect();
         assert_eq!((gone.len(), kept.len()), (1, 3));
@@ -200,7 +200,7 @@ fn undo_restores_permissions() {
         fs::set_permissions(dir.path(path), fs::Permissions::from_mode(0o640)).unwrap();
     }
     let before = snapshot(&dir);
-    dir.ftk(["dup", "prune", "--action", "symlink", "--yes"]).run().status(0);
+    dir.ftk(["dup", "prune", ".", "--action", "symlink", "--yes"]).run().status(0);
     dir.ftk(["dup", "undo"]).arg(journal(&dir)).run().status(0);
     assert_eq!(snapshot(&dir), before);
 }
@@ -290,7 +290,7 @@ fn undo_finds_the_last_run_and_lists_all() {
     for args in [&["--last", "--list"][..], &["--last", "x"]] {
         dir.ftk(["undo"]).args(args).run().status(2);
     }
-    dir.ftk(["undo"]).run().status(2).stderr_has("--last to undo the most recent run, or --list to list");
+    dir.ftk(["undo"]).run().status(2).stderr_has("use --last for the most recent run");
 }
 
 /// One user makes paths that would make a journal that no undo can read.
@@ -347,7 +347,7 @@ fn a_dry_run_prints_the_steps_and_changes_nothing() {
     for args in [&["--action", "delete"][..], &["--action", "move=away"], &["--action", "delete", "--dirs"]] {
         let dir = Dir::new();
         plant(&dir, 64, 40);
-        dir.ftk(["dup", "prune", "--yes"]).args(args).run().status(0);
+        dir.ftk(["dup", "prune", ".", "--yes"]).args(args).run().status(0);
         let (before, recorded) = (snapshot(&dir), fs::read(journal(&dir)).unwrap());
         let lines = |run: &crate::harness::Run| -> Vec<String> {
             let words = |line: &str| line.split_whitespace().take(2).collect::<Vec<_>>().join(" ");

@@ -145,9 +145,9 @@ impl Stage {
     pub(super) fn command(&self, command: Command) -> Ftk {
         let ftk = self.dir.ftk(["--io", "sync", "-j", "mono", "dup"]);
         let ftk = match command {
-            Command::Prune => ftk.arg("prune"),
-            Command::PruneDirs => ftk.args(["prune", "--dirs"]),
-            Command::PruneEmptied => ftk.args(["prune", "--remove-empty-dirs"]),
+            Command::Prune => ftk.args(["prune", "."]),
+            Command::PruneDirs => ftk.args(["prune", ".", "--dirs"]),
+            Command::PruneEmptied => ftk.args(["prune", ".", "--remove-empty-dirs"]),
             Command::Apply => ftk.args(["apply", "../report"]),
             Command::ApplyRecorded => ftk.args(["apply", "../report", "--root", "m.jsonl=."]),
             Command::Undo | Command::UndoDirs | Command::UndoEmptied => {

@@ -245,7 +245,10 @@ fn one_worker_passes_standard_input_to_commands() {
 fn a_plus_is_for_one_run_for_many() {
     let dir = Dir::new();
     dir.file("a", b"").file("b", b"");
-    dir.ftk(["find", "--sort", "-t", "f", "--exec-batch", "echo", "{}", "+"]).run().status(0).stdout("./a ./b\n");
+    dir.ftk(["find", "--sort", "-t", "f", "--exec-batch", "echo", "{}", "+"])
+        .run()
+        .status(0)
+        .stdout("./a ./b\n");
     for args in [&["echo", "{}", "+"][..], &["echo", "{}", "+", "--max-results", "1"]] {
         let run = dir.ftk(["find", "-t", "f", "--exec"]).args(args).run().status(2).stdout("");
         run.stderr_has("--exec runs CMD for each: use --exec-batch CMD {} +");

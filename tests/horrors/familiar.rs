@@ -59,7 +59,7 @@ fn run(dir: &Dir, command: &str, there: &str) -> Run {
 }
 
 /// Options that ftk has with another meaning, and whose intended meaning cannot be recognised.
-const UNRECOGNISED: [&str; 5] = ["-L", "-c md5,sha1", "-o f", "-s", "--verbose"];
+const UNRECOGNISED: [&str; 7] = ["-L", "-c md5,sha1", "-o f", "-s", "--verbose", "-r DIR", "-x jpg"];
 
 #[test]
 fn h79_every_row_of_the_table() {

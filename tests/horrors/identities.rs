@@ -151,7 +151,7 @@ fn an_edited_keeper_is_not_copied_back() {
     for action in ["symlink", "hardlink", "delete"] {
         let dir = Dir::new();
         dir.file("k", b"same").file("v", b"same");
-        prune(&dir, &["--action", action]);
+        prune(&dir, &["--action", action, "."]);
         let modified = fs::metadata(dir.path("k")).unwrap().modified().unwrap();
         fs::write(dir.path("k"), "edit").unwrap();
         fs::File::options().write(true).open(dir.path("k")).unwrap().set_modified(modified).unwrap();
@@ -250,7 +250,8 @@ fn a_replaced_directory_is_not_written_to() {
 fn a_replaced_working_directory_is_not_used() {
     let dir = Dir::new();
     dir.file("w/a", b"same").file("w/v", b"same");
-    let args = ["dup", "prune", "--yes", "--action", "delete", "--keep", "first", "--journal", "../../j"];
+    let args =
+        ["dup", "prune", ".", "--yes", "--action", "delete", "--keep", "first", "--journal", "../../j"];
     let ftk = env!("CARGO_BIN_EXE_ftk");
     let command = ["env", "-C", "w", ftk].into_iter().chain(args);
     dir.ftk([""; 0]).instead(&dir, command).run().status(0);
@@ -345,7 +346,7 @@ fn a_restored_file_gets_the_narrower_permissions() {
         for path in ["k", "v"] {
             set_mode(&dir, path, 0o644);
         }
-        prune(&dir, &["--action", action]);
+        prune(&dir, &["--action", action, "."]);
         set_mode(&dir, "k", changed);
         let run = undo(&dir).status(0);
         assert_eq!(rights(&dir, "v").1, expected, "{action}");
@@ -391,7 +392,7 @@ fn what_was_revoked_after_the_run_is_not_given_back() {
                 continue;
             }
             let before = rights(&dir, "v");
-            prune(&dir, &["--action", action]);
+            prune(&dir, &["--action", action, "."]);
             shell(revoke);
             let run = undo(&dir).status(if uid == USER { 0 } else { 2 });
             let (owner, mode) = rights(&dir, "v");
@@ -522,7 +523,7 @@ fn an_older_journal_copies_nothing_back() {
     for action in ["hardlink", "symlink", "delete"] {
         let dir = Dir::new();
         dir.file("a", b"same").file("v", b"same");
-        prune(&dir, &["--action", action]);
+        prune(&dir, &["--action", action, "."]);
         make_old(&dir);
         let run = undo(&dir).status(2);
         run.check(run.text().contains("the journal has no digest of the content"), "the reason is given");

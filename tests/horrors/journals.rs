@@ -34,7 +34,7 @@ fn is_linked(dir: &Dir) -> bool {
 
 /// Prunes the tree. Meanwhile no other user may write to it: symbolic links into such a tree are refused.
 fn prune(dir: &Dir, action: &str) {
-    let args = ["dup", "prune", "--yes", "--action", action, "--journal", "../journals/j"];
+    let args = ["dup", "prune", ".", "--yes", "--action", action, "--journal", "../journals/j"];
     set_mode(dir, "", 0o755);
     dir.ftk(args).run().status(0);
     set_mode(dir, "", 0o777);
@@ -71,7 +71,7 @@ fn h81_root_does_not_obey_the_journal_of_a_user() {
     for path in ["a", "b"] {
         chown(dir.path(path), Some(UNPRIVILEGED), Some(UNPRIVILEGED)).unwrap();
     }
-    let args = ["dup", "prune", "--yes", "--action", "hardlink", "--journal", "../journals/j"];
+    let args = ["dup", "prune", ".", "--yes", "--action", "hardlink", "--journal", "../journals/j"];
     dir.ftk(args).unprivileged(&dir).run().status(0);
     let run = dir.ftk(["dup", "undo", "../journals/j"]).run().status(2);
     run.stdout("")

@@ -99,8 +99,8 @@ fn h47_write_errors_of_every_command_are_reported() {
         &["dup", "-0"],
         &["dup", "--format", "csv"],
         &["dup", "--summary"],
-        &["dup", "prune", "--action", "hardlink", "--json"],
-        &["dup", "prune", "--action", "hardlink", "--script"],
+        &["dup", "prune", ".", "--action", "hardlink", "--json"],
+        &["dup", "prune", ".", "--action", "hardlink", "--script"],
         &["cmp", "-l", "t/1", "t/2"],
         &["cmp", "--ranges", "t/1", "t/2"],
         &["cmp", "--json", "t/1", "t/2"],
@@ -172,11 +172,11 @@ fn h47_write_errors_of_every_command_are_reported() {
     }
     // If the journal cannot be written, nothing is changed.
     fs::create_dir(dir.path("full")).unwrap();
-    let limited = dir.ftk(["dup", "prune", "--action", "delete", "--yes", "--journal", "/dev/full"]);
+    let limited = dir.ftk(["dup", "prune", ".", "--action", "delete", "--yes", "--journal", "/dev/full"]);
     limited.run().status(2);
     assert!(dir.path("t/same").exists() && dir.path("u/same").exists());
     // What was done before the error is in the journal.
-    let run = dir.ftk(["dup", "prune", "--action", "hardlink", "--yes"]).stdout(full()).run().status(2);
+    let run = dir.ftk(["dup", "prune", ".", "--action", "hardlink", "--yes"]).stdout(full()).run().status(2);
     run.stderr_has("  linked ");
 }
 
@@ -234,7 +234,7 @@ fn h15_h16_reading_commands_change_nothing() {
         &["dup", "--json", "--verify", "t"],
         &["dup", "prune", "--action", "hardlink", "t"],
         &["dup", "apply", "--action", "hardlink", "../report"],
-        &["dup", "prune", "--action", "delete", "--script"],
+        &["dup", "prune", ".", "--action", "delete", "--script"],
         &["hash", "--diff", "../list", "../list"],
         &["manifest", "diff", "../manifest", "../manifest"],
         &["manifest", "unique", "../manifest", "../manifest"],

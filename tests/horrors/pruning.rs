@@ -121,7 +121,7 @@ fn h07_names_of_maximum_length() {
         let dir = Dir::new();
         let long = "n".repeat(255);
         dir.file("a", b"content").file(&long, b"content");
-        dir.ftk(["dup", "prune", "--yes", "--action", action]).run().status(0);
+        dir.ftk(["dup", "prune", ".", "--yes", "--action", action]).run().status(0);
         assert_eq!(fs::read(dir.path("a")).unwrap(), b"content");
         match action {
             "hardlink" => assert_eq!(ino(&dir, &long), ino(&dir, "a")),
@@ -216,7 +216,7 @@ fn h11_every_kind_of_metadata_is_kept() {
                     continue;
                 }
                 let before = fs::symlink_metadata(dir.path("b")).unwrap();
-                let run = dir.ftk(["dup", "prune", "--yes", "--action", action]).run().status(2);
+                let run = dir.ftk(["dup", "prune", ".", "--yes", "--action", action]).run().status(2);
                 run.check(run.text().contains("  refuse   ./b ") && run.text().contains(" differ"), what);
                 let after = fs::symlink_metadata(dir.path("b")).unwrap();
                 assert_eq!(
@@ -243,13 +243,13 @@ fn h12_all_hard_links_of_a_file_are_replaced() {
         dir.hard_link("b", &format!("b{nth}")).hard_link("a", &format!("a{nth}"));
     }
     let frees = fs::metadata(dir.path("b")).unwrap().blocks() * 512;
-    let run = dir.ftk(["dup", "prune", "--action", "hardlink", "--yes", "--json"]).run().status(0);
+    let run = dir.ftk(["dup", "prune", ".", "--action", "hardlink", "--yes", "--json"]).run().status(0);
     run.check(
         run.text().contains(&format!("\"files\":11,\"directories\":0,\"freed_bytes\":{frees},")),
         "freed once",
     );
     assert_eq!(fs::metadata(dir.path("b7")).unwrap().nlink(), 22);
-    let again = dir.ftk(["dup", "prune", "--action", "hardlink", "--yes"]).run().status(0);
+    let again = dir.ftk(["dup", "prune", ".", "--action", "hardlink", "--yes"]).run().status(0);
     again.stdout("").stderr_has("  nothing to do\n");
     // A hard link outside the scanned tree keeps the file allocated, so the other file is linked.
     let dir = Dir::new();
@@ -286,7 +286,7 @@ fn h13_the_limit_of_links() {
         "-e",
         "inject=linkat:error=EMLINK:when=3+",
     ];
-    let ftk = dir.ftk(["dup", "prune", "--action", "hardlink", "--yes", "-j", "1"]);
+    let ftk = dir.ftk(["dup", "prune", ".", "--action", "hardlink", "--yes", "-j", "1"]);
     let run = ftk.under(&dir, args).run().status(0);
     run.check(run.text().contains("as many hard links as the file system allows"), "the reason is printed");
     for nth in 0..5 {
@@ -309,12 +309,13 @@ fn h14_no_directory_is_removed() {
 fn h17_own_output_files_are_skipped() {
     let dir = Dir::new();
     dir.file("empty", b"").file("also empty", b"");
-    let args = ["dup", "prune", "--min-size", "0", "--action", "delete", "--yes", "--journal", "journal"];
+    let args =
+        ["dup", "prune", ".", "--min-size", "0", "--action", "delete", "--yes", "--journal", "journal"];
     let run = dir.ftk(args).run().status(0);
     run.check(!run.text().contains("journal"), "the journal is no copy of anything");
     run.stderr_has("skipped: 1 own output file");
     let out = fs::File::create(dir.path("script")).unwrap();
-    dir.ftk(["dup", "prune", "--min-size", "0", "--action", "delete", "--script"])
+    dir.ftk(["dup", "prune", ".", "--min-size", "0", "--action", "delete", "--script"])
         .stdout(out)
         .run()
         .status(0);
@@ -403,7 +404,8 @@ fn h49_a_signal_ends_an_undo_between_two_steps() {
         let names: Vec<String> = (0..3000).map(|nth| format!("{nth:04}")).collect();
         names.iter().for_each(|name| _ = dir.file(name, b"content"));
         let journal = dir.aside("journal");
-        let args = ["dup", "prune", "--action", "hardlink", "--yes", "--journal", journal.to_str().unwrap()];
+        let args =
+            ["dup", "prune", ".", "--action", "hardlink", "--yes", "--journal", journal.to_str().unwrap()];
         dir.ftk(args).run().status(0);
         let links = || fs::metadata(dir.path("0000")).unwrap().nlink();
         assert_eq!(links(), 3000);
@@ -434,7 +436,8 @@ fn h49_a_signal_ends_pruning_between_two_steps() {
         names.iter().for_each(|name| _ = dir.file(name, b"content"));
         let before: Vec<u64> = names.iter().map(|name| ino(&dir, name)).collect();
         let journal = dir.aside("journal");
-        let args = ["dup", "prune", "--action", "hardlink", "--yes", "--journal", journal.to_str().unwrap()];
+        let args =
+            ["dup", "prune", ".", "--action", "hardlink", "--yes", "--journal", journal.to_str().unwrap()];
         let child = dir.ftk(args).spawn();
         wait_until(|| fs::metadata(dir.path("0000")).unwrap().nlink() > 20);
         signal(&child, with);

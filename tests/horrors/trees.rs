@@ -383,7 +383,7 @@ fn h38_holes_are_copies_of_zeros() {
     // The same content in other blocks is equal.
     dir.file("t/hole", &vec![0; 3 << 20]);
     dir.ftk(["manifest", "verify", "--mode", "content", "t", "../manifest"]).run().status(0).stdout("");
-    let run = dir.ftk(["dup", "prune", "--action", "delete", "--yes"]).run().status(0);
+    let run = dir.ftk(["dup", "prune", ".", "--action", "delete", "--yes"]).run().status(0);
     run.stderr_has("  deleted 1 file");
     assert_eq!(fs::metadata(dir.path("t/longer")).unwrap().len(), (3 << 20) + 1);
 }
@@ -442,8 +442,10 @@ fn h39_every_command_at_depth() {
     dir.ftk(["manifest", "verify", ".", "../manifest"]).run().status(0).stdout("").stderr_has(" as recorded");
     dir.ftk(["manifest", "update", ".", "../manifest", "-o", "../new"]).run().status(0);
     dir.ftk(["manifest", "diff", "../manifest", "../new"]).run().status(0).stdout("");
-    let plan =
-        dir.ftk(["dup", "prune", "--action", "hardlink", "--yes", "--keep", "path=./copy"]).run().status(0);
+    let plan = dir
+        .ftk(["dup", "prune", ".", "--action", "hardlink", "--yes", "--keep", "path=./copy"])
+        .run()
+        .status(0);
     plan.stderr_has("  linked 1 file");
     dir.ftk(["find", "-c", "--samefile", "copy"]).run().status(0).stdout("2\n");
 }
@@ -479,7 +481,9 @@ fn h39_every_command_with_long_paths() {
             .status(0)
             .stderr_has("61 pairs of files");
     }
-    dir.ftk(["dup", "prune", "--action", "hardlink", "--yes", "--journal", "../journal"]).run().status(0);
+    dir.ftk(["dup", "prune", ".", "--action", "hardlink", "--yes", "--journal", "../journal"])
+        .run()
+        .status(0);
     dir.ftk(["find", "-c", "--samefile", "copy"]).run().status(0).stdout("2\n");
     dir.ftk(["dup", "undo", "../journal"]).run().status(0);
     dir.ftk(["find", "-c", "--samefile", "copy"]).run().status(0).stdout("1\n");

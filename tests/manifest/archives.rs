@@ -310,3 +310,43 @@ fn a_record_of_an_archive_says_so() {
         .status(2)
         .stderr_has("standard input cannot be both");
 }
+
+/// A trial: a member that is there twice was silent, and an archive with a directory around everything was all new.
+#[test]
+fn repeated_members_and_a_directory_around_all_are_named() {
+    needs!("tar");
+    let dir = Dir::new();
+    dir.file("app/a", b"1").file("app/sub/b", &bytes(1, 5000)).file("app/c", b"3");
+    dir.ftk(["manifest", "create", "app", "-o", "tree.jsonl"]).run().status(0);
+    tool(&dir, &["tar", "-cf", "flat.tar", "-C", "app", "."]);
+    tool(&dir, &["tar", "-cf", "around.tar", "app"]);
+    let verify =
+        |args: &[&str]| dir.ftk(["manifest", "verify", "--mode", "content", "--tar"]).args(args).run();
+    verify(&["flat.tar", "tree.jsonl"]).status(0).stderr_lacks("earlier").stderr_lacks("--below");
+    // The archive has the directory, or the record.
+    let hint = "all paths of the archive are below 'app': add --below app\n";
+    verify(&["around.tar", "tree.jsonl"]).status(1).stderr_has(hint);
+    verify(&["around.tar", "tree.jsonl", "--below", "app"]).status(0).stdout("").stderr_lacks("--below");
+    dir.ftk(["manifest", "create", "--tar", "around.tar", "-o", "around.jsonl"]).run().status(0);
+    let hint = "all paths of the manifest are below 'app': add --below app\n";
+    verify(&["flat.tar", "around.jsonl"]).status(1).stderr_has(hint);
+    verify(&["flat.tar", "around.jsonl", "--below", "app"]).status(0).stdout("");
+    verify(&["around.tar", "around.jsonl"]).status(0).stderr_lacks("--below");
+    verify(&["flat.tar", "around.jsonl", "--below", "no"]).status(2).stderr_has("neither the manifest nor");
+    verify(&["flat.tar", "around.jsonl", "--below", "app", "-E", "x"]).status(2).stderr_has("--below cannot");
+    // Differences are found below it.
+    dir.file("app/c", b"4");
+    tool(&dir, &["tar", "-cf", "edited.tar", "app"]);
+    let run = verify(&["edited.tar", "tree.jsonl", "--below", "app"]).status(1);
+    run.check(run.text().lines().count() == 1 && run.text().contains("\tc\t"), "one edit");
+    // A few new entries beside others are only new.
+    dir.file("app/new/1", b"1");
+    fs::remove_file(dir.path("app/a")).unwrap();
+    tool(&dir, &["tar", "-cf", "other.tar", "-C", "app", "."]);
+    verify(&["other.tar", "tree.jsonl"]).status(1).stderr_lacks("--below");
+    // The last member counts.
+    tool(&dir, &["tar", "-rf", "edited.tar", "app/c", "app/sub"]);
+    let note = "  2 members have the path of an earlier one: the last one counts\n";
+    verify(&["edited.tar", "tree.jsonl", "--below", "app"]).status(1).stderr_has(note);
+    dir.ftk(["manifest", "create", "--tar", "edited.tar"]).run().status(0).stderr_has(note);
+}

@@ -2,6 +2,7 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
+use std::time::{Duration, SystemTime};
 
 use serde_json::json;
 
@@ -215,4 +216,39 @@ fn a_part_is_compared() {
     dir.ftk(["manifest", "create", "-E", "sub", ".", "-o"]).arg(&other).run().status(0);
     let run = diff(&dir, "old", "other", &[]).status(1);
     run.stderr_has("  NEW was recorded with --exclude=sub\n").stderr_lacks("OLD was recorded");
+}
+
+/// A trial: two builds with fixed times differ, and one was called corrupted although times were ignored.
+#[test]
+fn ignored_times_are_no_evidence_of_damage() {
+    let dir = Dir::new();
+    let build = |content: &[u8], manifest: &str| {
+        dir.file("t/a", content).file("t/b", b"same");
+        for path in ["t/a", "t/b"] {
+            let file = fs::File::options().write(true).open(dir.path(path)).unwrap();
+            file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000)).unwrap();
+        }
+        dir.ftk(["manifest", "create", "t", "-o", manifest]).run().status(0);
+    };
+    build(b"one", "old.jsonl");
+    build(b"two", "new.jsonl");
+    dir.ftk([""; 0]).instead(&dir, ["tar", "-cf", "t.tar", "-C", "t", "."]).run().status(0);
+    for command in [
+        &["diff", "old.jsonl", "new.jsonl"][..],
+        &["verify", "t", "old.jsonl"],
+        &["verify", "--tar", "t.tar", "old.jsonl"],
+    ] {
+        let run = |args: &[&str]| dir.ftk(["manifest"]).args(command).args(args).run();
+        for args in [&[][..], &["--mode", "content"], &["--ignore", "mode,owner"]] {
+            run(args).status(1).stdout_has("corrupted\ta\t").stderr_has("1 corrupted");
+            run(&[args, &["--status-corrupted", "7"]].concat()).status(7);
+        }
+        let ignored =
+            run(&["--ignore", "mtime"]).status(1).stdout_has("modified\ta\t").stderr_has("1 modified");
+        ignored.stderr_lacks("corrupted");
+        // Nothing shows that it is an edit either.
+        run(&["--ignore", "mtime", "--status-corrupted", "7"]).status(7);
+    }
+    // `scrub` and `repair` do not ignore times.
+    dir.ftk(["manifest", "scrub", "t", "old.jsonl"]).run().status(1).stdout_has("corrupted\ta\t");
 }

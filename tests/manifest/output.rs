@@ -31,7 +31,7 @@ fn errors_do_not_hide_the_rest() {
         assert_eq!(manifest.paths, [&b"."[..], b"a", b"sub"]);
         let run = run.stderr_has("ftk: cannot open './b': permission denied\n");
         let run = run.stderr_has("ftk: cannot open './sub': permission denied\n");
-        run.stderr_has("  1 file not recorded (listed above; status 2)\n");
+        run.stderr_has("  1 file and 1 directory not recorded (listed above; status 2)\n");
     }
 }
 

@@ -150,4 +150,4 @@ pub use sharing::Sharing;
 pub use trash::trash_directories;
 pub use tree::{Tree, TreeDone, TreeError, TreeFile};
 pub use trust::{ensure_safe_directory, open_journal, open_journal_to_undo, open_trusted_journal};
-pub use undo::{Shortfall, Undo, Undone, to_undo, undo, undo_after};
+pub use undo::{Foreseen, Shortfall, Undo, UndoOptions, Undone, preview, undo, undo_with};

@@ -43,6 +43,8 @@ pub struct Reach {
     given: Vec<Identity>,
     /// Whether only starting points with a recorded identity are opened.
     only_recorded: bool,
+    /// Whether files are copied from a starting point even if it is another directory than the recorded one.
+    other_sources: bool,
 }
 
 /// A name in an open directory.
@@ -71,12 +73,25 @@ impl Reach {
     /// Creates a `Reach` for which relative paths start from the working directory.
     pub fn new() -> Self {
         let (roots, starts, remade) = Default::default();
-        Self { base: None, roots, starts, remade, given: Vec::new(), only_recorded: false }
+        Self {
+            base: None,
+            roots,
+            starts,
+            remade,
+            given: Vec::new(),
+            only_recorded: false,
+            other_sources: false,
+        }
     }
 
     /// Returns a `Reach` for which relative paths start from this directory.
     pub(crate) fn below(self, base: OwnedFd) -> Self {
         Self { base: Some(base), ..self }
+    }
+
+    /// Returns a `Reach` that finds keepers and copies below other starting points than the recorded ones, if `is_allowed`.
+    pub(crate) fn with_other_sources(self, is_allowed: bool) -> Self {
+        Self { other_sources: is_allowed, ..self }
     }
 
     /// Returns a `Reach` that opens only these starting points, and only if they are still the same.
@@ -215,11 +230,16 @@ impl Reach {
             Some(_) if self.remade.get(path).is_some_and(|made| made.is_same_inode(&identity)) => {}
             Some(known) => {
                 if let Some(difference) = self.difference(known, &identity) {
-                    return Err(Refusal::OtherStart { path: shown.to_vec(), difference: Some(difference) });
+                    let is_source = matches!(side, Side::Keeper | Side::Copy);
+                    if self.other_sources && is_source {
+                        return Ok(fd); // not remembered: nothing else is done in it
+                    }
+                    let (path, difference) = (shown.to_vec(), Some(difference));
+                    return Err(Refusal::OtherStart { side, path, difference });
                 }
             }
             None if self.only_recorded => {
-                return Err(Refusal::OtherStart { path: shown.to_vec(), difference: None });
+                return Err(Refusal::OtherStart { side, path: shown.to_vec(), difference: None });
             }
             None => _ = self.starts.insert(path.to_vec(), identity),
         }

@@ -66,6 +66,8 @@ pub enum Refusal {
     Replaced(Side),
     /// The starting point is not the directory that was recorded.
     OtherStart {
+        /// Which file it was opened for.
+        side: Side,
         /// Its path.
         path: Vec<u8>,
         /// What is different. `None` if no identity was recorded.
@@ -357,10 +359,10 @@ impl fmt::Display for Refusal {
             Self::NotRegular(side) => write!(f, "{side} is not a regular file"),
             Self::Unreadable { side, op, .. } => write!(f, "cannot {op} {side}"),
             Self::Replaced(side) => write!(f, "another file now has the name of {side}"),
-            Self::OtherStart { path, difference: None } => {
+            Self::OtherStart { path, difference: None, .. } => {
                 write!(f, "the journal does not record which directory {} was", quote(path))
             }
-            Self::OtherStart { path, difference: Some(difference) } => {
+            Self::OtherStart { path, difference: Some(difference), .. } => {
                 write!(f, "{} is not the directory that was recorded: {difference}", quote(path))
             }
             Self::Exchangeable(name) => write!(
@@ -595,11 +597,15 @@ mod tests {
                 "the journal has no digest of the content, so undo cannot tell that the keeper still has it",
             ),
             (
-                Refusal::OtherStart { path: b"a".to_vec(), difference: None },
+                Refusal::OtherStart { side: Victim, path: b"a".to_vec(), difference: None },
                 "the journal does not record which directory 'a' was",
             ),
             (
-                Refusal::OtherStart { path: b"a".to_vec(), difference: Some(IdentityDifference::Inode) },
+                Refusal::OtherStart {
+                    side: Victim,
+                    path: b"a".to_vec(),
+                    difference: Some(IdentityDifference::Inode),
+                },
                 "'a' is not the directory that was recorded: it is another one",
             ),
             (

@@ -1,10 +1,12 @@
 //! Undoing the steps in a journal.
 
+mod begin;
 mod chosen;
 mod log;
 mod metadata;
 mod names;
 mod order;
+mod preview;
 mod quarantine;
 mod restored;
 mod revoked;
@@ -12,7 +14,6 @@ mod tree;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::fs::File as StdFile;
-use std::io::BufReader;
 use std::ops::ControlFlow;
 use std::os::fd::{AsFd, OwnedFd};
 use std::rc::Rc;
@@ -21,7 +22,7 @@ use std::sync::atomic::AtomicU64;
 use ftk_compare::{End, FileResources, Options, Source, compare};
 use ftk_file::{File, FileType, Identity, Inode, Stat, Version, is_trusted};
 use ftk_sched::Stop;
-use rustix::fs::{CWD, Mode, openat, readlinkat};
+use rustix::fs::readlinkat;
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
@@ -31,20 +32,23 @@ use crate::digest::digest;
 use crate::durable::{sync_file_systems, sync_names};
 use crate::engine::{RESERVED_DESCRIPTORS, max_batch};
 use crate::exposed::ensure_trusted_above;
-use crate::history::{History, JournalError, Remade, inode, removed};
+use crate::history::{JournalError, inode};
 use crate::intent::{Intent, To};
 use crate::metadata::{Access, Change};
 use crate::private::{inside_private, left_inside, remove_private};
-use crate::reach::{DIRECTORY, Held, Place, Reach};
+use crate::reach::{Held, Place, Reach};
 use crate::refusal::{ActError, Refusal, Side};
 use crate::seen::Seen;
 use crate::swap::{displace, replace, restore_name};
 use crate::temp::{Temp, remove};
 use crate::trash::forget;
+pub use crate::undo::begin::UndoOptions;
+use crate::undo::begin::{Begun, begin};
 use crate::undo::log::Log;
-use crate::undo::names::{Names, VictimKey, names};
+use crate::undo::names::{Names, VictimKey};
+pub use crate::undo::order::Undo;
 use crate::undo::order::in_order;
-pub use crate::undo::order::{Undo, to_undo};
+pub use crate::undo::preview::{Foreseen, preview};
 use crate::undo::revoked::{exceeds, safe_metadata, shortfall_of};
 use crate::undo::tree::Made;
 
@@ -140,72 +144,27 @@ pub fn undo(
     stop: &Stop,
     report: impl FnMut(&Undo, Result<Undone, ActError>),
 ) -> Result<(), JournalError> {
-    undo_after(journal, [], u64::MAX, stop, report)
+    undo_with(journal, UndoOptions::default(), stop, report)
 }
 
-/// Does the same as [`undo`]. `remade`: files and directories that undos of later runs have made in place of those that these
-/// runs had removed. The journal knows only the old ones. `memory`: how many bytes of memory the steps may need.
+/// Does the same as [`undo`], with other options.
 ///
 /// # Errors
 /// As for [`undo`], and if the memory does not suffice.
-pub fn undo_after(
+pub fn undo_with(
     journal: StdFile,
-    remade: impl IntoIterator<Item = Remade>,
-    memory: u64,
+    options: UndoOptions,
     stop: &Stop,
     mut report: impl FnMut(&Undo, Result<Undone, ActError>),
 ) -> Result<(), JournalError> {
-    let mut history = History::read(BufReader::new(&journal), memory)?;
-    let keepers: HashSet<_> = history.steps.iter().map(|step| step.keeper.version.identity()).collect();
-    let is_directory = |it: &Remade| it.removed.file_type == FileType::Directory;
-    let remade = remade.into_iter().filter(|it| is_directory(it) || keepers.contains(&it.removed_numbers()));
-    let (directories, files): (Vec<_>, Vec<_>) = remade.partition(is_directory);
-    history.replace_directories(&directories);
-    let mut reach = Reach::new();
-    reach.expect_given(given(&history.steps));
-    if has_relative_paths(&history) {
-        let base = working_directory(&history, &reach)?;
-        reach = reach.below(base);
-    }
-    let starts: Vec<_> = history.starts.keys().cloned().collect();
-    if history.cwd_identity.is_some() {
-        reach = reach.with_recorded(history.starts);
-    }
-    let mut steps = history.steps;
-    for (removed, made) in of_steps(&steps, &history.remade) {
-        reach.expect_remade(&removed, &made);
-    }
-    present_devices(&mut steps, &mut reach);
-    let of_step = |step: &Intent| Some((step.victim.version.identity(), *history.remade.get(&step.step)?));
-    let of_others = files.iter().map(|it| (it.removed_numbers(), it.made));
-    let mut replacements: HashMap<_, Vec<_>> = HashMap::new();
-    for (removed, made) in steps.iter().filter_map(of_step).chain(of_others) {
-        replacements.entry(removed).or_default().push(made);
-    }
-    let mut undoing = Undoing {
-        reach,
-        copies: history.copies,
-        names: names(&steps, &history.undone, &history.remade),
-        replacements,
-        held: VecDeque::new(),
-        replaced: of_steps(&steps, &history.remade).map(|(old, made)| (inode(&old), made)).collect(),
-        remade: history.remade,
-        changed: Vec::new(),
-        set: Vec::new(),
-        made: Vec::new(),
-        untouched: HashSet::new(),
-        log: Log::new(journal, history.len),
-        new: Vec::new(),
-        undone: Vec::new(),
-    };
+    let Begun { mut undoing, steps, starts, undone: known, making } = begin(journal, options)?;
     let max_unsynced = max_batch(RESERVED_DESCRIPTORS + MAX_HELD as u64);
-    undoing.remember_present(&steps);
     let (mut has_failed, mut kept) = (false, BTreeSet::new());
     steps.iter().rev().filter(|it| is_set_directory(it)).for_each(|intent| undoing.begin_directory(intent));
     for intent in in_order(&steps) {
         let outcome = if stop.is_raised() {
             Err(ActError::Stopped)
-        } else if let Some(&lacks_rights) = history.undone.get(&intent.step)
+        } else if let Some(&lacks_rights) = known.get(&intent.step)
             && !undoing.has_other_names(intent)
         {
             Ok(if lacks_rights { undoing.what_it_lacks(intent) } else { Undone::AsItWas })
@@ -227,11 +186,11 @@ pub fn undo_after(
         }
         report(&Undo::of(intent), outcome);
         if undoing.changed.len() + undoing.set.len() >= max_unsynced {
-            undoing.sync(&history.undone)?;
+            undoing.sync(&known)?;
         }
     }
-    undoing.sync(&history.undone)?;
-    undoing.clear_private(&history.making);
+    undoing.sync(&known)?;
+    undoing.clear_private(&making);
     undoing.clear_destinations(&steps, &starts, &kept);
     let finished = undoing.finish_directories(|undo, error| {
         has_failed = true;
@@ -241,35 +200,7 @@ pub fn undo_after(
     if !has_failed {
         undoing.undone.extend(finished.into_iter().map(|step| (step, false)));
     }
-    undoing.sync(&history.undone)
-}
-
-/// Returns whether any path of the journal starts from the working directory of the run.
-fn has_relative_paths(history: &History) -> bool {
-    let of_step = |intent: &Intent| {
-        let elsewhere = intent.to.iter().chain(&intent.saved).any(|to| !to.path.starts_with(b"/"));
-        elsewhere || [&intent.victim, &intent.keeper].iter().any(|seen| !seen.path.starts_with(b"/"))
-    };
-    let mut copies = history.copies.values().flatten();
-    let is_relative = |start: &Vec<u8>| !start.starts_with(b"/");
-    history.starts.keys().any(is_relative)
-        || history.steps.iter().any(of_step)
-        || copies.any(|copy| !copy.path.starts_with(b"/"))
-}
-
-/// Opens the working directory of the run, which must be the recorded one.
-fn working_directory(
-    History { cwd, cwd_identity, .. }: &History,
-    reach: &Reach,
-) -> Result<OwnedFd, JournalError> {
-    let failed = |error| JournalError::WorkingDirectory(cwd.clone(), error);
-    let base = openat(CWD, cwd, DIRECTORY, Mode::empty()).map_err(|errno| failed(errno.into()))?;
-    if let Some(recorded) = cwd_identity
-        && let Some(difference) = reach.difference(recorded, &Identity::of(&base).map_err(failed)?)
-    {
-        return Err(JournalError::OtherDirectory(cwd.clone(), difference));
-    }
-    Ok(base)
+    undoing.sync(&known)
 }
 
 /// The number of restored files that stay open for links to them. The names of a file usually follow each other.
@@ -310,50 +241,6 @@ struct Undoing {
 fn is_set_directory(intent: &Intent) -> bool {
     let victim = intent.proof.as_ref().and_then(|proof| proof.victim);
     intent.kind == ActionKind::SetMetadata && victim.is_some_and(|it| it.file_type == FileType::Directory)
-}
-
-/// Returns the directories to which the steps gave another owner, with that owner.
-fn given(steps: &[Intent]) -> Vec<Identity> {
-    let of_step = |intent: &Intent| {
-        let new = intent.set.as_ref()?;
-        let victim = intent.proof.as_ref()?.victim?;
-        let is_given = victim.file_type == FileType::Directory && victim.uid != new.uid;
-        is_given.then_some(Identity { uid: new.uid, ..victim })
-    };
-    steps.iter().filter_map(of_step).collect()
-}
-
-/// Returns the directories that the steps have removed and that undos of this journal have made in their place.
-fn of_steps(
-    steps: &[Intent],
-    remade: &BTreeMap<u64, Identity>,
-) -> impl Iterator<Item = (Identity, Identity)> {
-    steps.iter().filter_map(|intent| Some((removed(intent)?, *remade.get(&intent.step)?)))
-}
-
-/// Replaces the recorded device numbers by those that the file systems have now. A file system without a lasting
-/// identity keeps its number, so its files are recognised only until it is mounted again.
-fn present_devices(steps: &mut [Intent], reach: &mut Reach) {
-    let mut devices = reach.present_devices();
-    for intent in steps.iter() {
-        if let Some(proof) = &intent.proof
-            && proof.directory.fs.is_some()
-            && !devices.contains_key(&proof.directory.dev)
-            && let Ok(place) = reach.locate_entry(Side::Victim, &intent.victim.path, intent.victim.root_len)
-            && let Ok(now) = place.directory(Side::Victim)
-            && now.fs == proof.directory.fs
-        {
-            devices.insert(proof.directory.dev, now.dev);
-        }
-    }
-    for intent in steps {
-        let made = intent.made.as_mut().map(|made| &mut made.version);
-        let versions = [&mut intent.victim.version, &mut intent.keeper.version].into_iter().chain(made);
-        let victim = intent.proof.as_mut().and_then(|proof| proof.victim.as_mut());
-        for dev in versions.map(|version| &mut version.dev).chain(victim.map(|victim| &mut victim.dev)) {
-            *dev = devices.get(dev).copied().unwrap_or(*dev);
-        }
-    }
 }
 
 /// Returns whether this is a regular file with the size and mtime that were seen.

@@ -22,6 +22,7 @@ use ftk_record::{quote, sanitize};
 use crate::console::{Console, Outcome, cause};
 use crate::dup::action::ActionArgs;
 use crate::dup::keep::KeepArgs;
+use crate::dup::report::text::{end_of_path, push_path};
 use crate::dup::step_printer::{Notice, StepPrinter, Word, kept_because, verb};
 use crate::progress::{FileCounters, WorkCounters};
 use crate::rules::Rules;
@@ -96,6 +97,7 @@ impl<'a> Job<'a> {
         let outcome = self.with_work(directories, groups, |work| match journal {
             Some(journal) => self.act(work, most, journal, &out, console),
             None if self.act.script => self.script(work, &out, console),
+            None if self.act.list => self.list(work, &out, console),
             None => self.plan(work, &out, console),
         })?;
         self.keep.say_undecided(&self.pruning, &self.rules, console);
@@ -276,6 +278,31 @@ impl<'a> Job<'a> {
         Ok(Outcome::error_if(printer.has_trouble()))
     }
 
+    /// Prints only the paths of the steps.
+    fn list(
+        &self,
+        work: &mut dyn Iterator<Item = Work>,
+        out: &Stdout,
+        console: &Console,
+    ) -> anyhow::Result<Outcome> {
+        let (mut lines, mut outcome) = (Lines::new(out), Outcome::Success);
+        let (end, is_shown) = (end_of_path(self.act.null), !self.act.null && Stdout::is_terminal());
+        self.each_checked(work, |checked| {
+            let path = match checked {
+                Checked::Line(line) => {
+                    outcome = outcome.max(say_refused(&line, console));
+                    return Ok(());
+                }
+                Checked::Tree(step, _) | Checked::File(step, _) => step.victim.path,
+                Checked::Emptied(path) => path,
+            };
+            lines.line(|out| push_path(out, &path, end, is_shown));
+            Ok(())
+        })?;
+        lines.flush();
+        Ok(outcome)
+    }
+
     /// Prints a script that carries out the plan, without the steps that would be refused now.
     fn script(
         &self,
@@ -295,13 +322,10 @@ impl<'a> Job<'a> {
         push(script::destination(&self.action))?;
         let mut nth = 0;
         self.each_checked(work, |checked| match checked {
-            Checked::Line(Notice { word: Word::Refuse, path, why, .. }) => {
-                console.stats.error("refused");
-                console.warning(format_args!("{}: refused: {why}", quote(&path)));
-                outcome = Outcome::Error;
+            Checked::Line(line) => {
+                outcome = outcome.max(say_refused(&line, console));
                 Ok(())
             }
-            Checked::Line(_) => Ok(()),
             Checked::Tree(_, tree) => push(script::tree(&tree, &self.action, &mut nth)),
             Checked::File(step, _) => {
                 nth += 1;
@@ -412,6 +436,16 @@ impl<'a> Job<'a> {
         signals.raise_again();
         Ok(outcome)
     }
+}
+
+/// Reports a refused step, where the output has no line for it.
+fn say_refused(line: &Notice, console: &Console) -> Outcome {
+    if line.word != Word::Refuse {
+        return Outcome::Success;
+    }
+    console.stats.error("refused");
+    console.warning(format_args!("{}: refused: {}", quote(&line.path), line.why));
+    Outcome::Error
 }
 
 /// Checks that no terminal interprets the commands of a script, which needs the names unescaped.

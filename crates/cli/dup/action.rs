@@ -42,6 +42,16 @@ pub(super) struct ActionArgs {
     #[arg(long, conflicts_with_all = ["yes", "json", "journal"])]
     pub(super) script: bool,
 
+    /// Print only the paths of the plan, one per line
+    ///
+    /// These are the paths that would be removed or replaced with the same options. With -0, each ends with NUL.
+    #[arg(long, conflicts_with_all = ["yes", "script", "json", "journal"])]
+    pub(super) list: bool,
+
+    /// With --list: end each path with NUL
+    #[arg(short = '0', long, requires = "list", hide_short_help = true)]
+    pub(super) null: bool,
+
     /// Also link files whose metadata differs
     ///
     /// Without this option, hardlink and symlink refuse files whose owner, permissions or extended attributes differ
@@ -131,6 +141,8 @@ impl ActionArgs {
             action: Action::Delete,
             yes: true,
             script: false,
+            list: false,
+            null: false,
             metadata_may_differ: false,
             into_snapshots: false,
             quarantine,

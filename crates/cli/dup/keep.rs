@@ -124,10 +124,12 @@ impl KeepArgs {
         rules.used_paths(members).into_iter().map(rule).collect()
     }
 
-    /// Returns whether the order of starting points chooses the kept file.
-    pub(super) fn is_by_argument(&self) -> bool {
-        let is_by_argument = |rule: &OsString| rule == "first" || rule == "argument";
-        self.isolate || !self.references.is_empty() || self.keep.iter().any(is_by_argument)
+    /// Returns whether a rule may prefer one starting point to another.
+    pub(super) fn tells_places_apart(&self) -> bool {
+        let is_by_place =
+            |rule: &OsString| rule == "first" || rule == "argument" || rule.as_bytes().starts_with(b"path=");
+        let has_places = !self.references.is_empty() || !self.keep_one_per.is_empty();
+        self.isolate || has_places || self.keep.iter().any(is_by_place)
     }
 
     /// Rejects rules that would choose other files than the decisions do.

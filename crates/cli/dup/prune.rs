@@ -6,7 +6,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, ensure};
-use clap::Args;
+use clap::builder::StyledStr;
+use clap::{Arg, Args};
 use ftk_apply::{Action, Journal};
 use ftk_dedup::prune::{References, root_lens, scanned_members, scanned_probes};
 use ftk_dedup::report::Group;
@@ -42,6 +43,8 @@ use crate::stdout::Stdout;
 /// SIGTERM end the run between two steps. With --quiet, --yes prints only problems and the command that undoes the run.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
+// A command that acts has no default for what it acts on.
+#[command(mut_arg("paths", |paths| without_default(paths).required_unless_present_any(["files_from", "files0_from"])))]
 pub(super) struct PruneArgs {
     #[command(flatten)]
     act: ActionArgs,
@@ -51,7 +54,7 @@ pub(super) struct PruneArgs {
     /// ftk lists the copies with sizes, dates and what each rule would keep. Answer with the numbers of the copies to
     /// keep, `all`, `skip` to leave the group as it is, `stop` to ask no more, or only Enter for what the rules keep.
     /// Then ftk prints the plan and asks whether to carry it out; with --yes it does so at once.
-    #[arg(long, help_heading = "Kept files")]
+    #[arg(long, help_heading = "Kept files", conflicts_with = "list")]
     ask: bool,
 
     #[command(flatten)]
@@ -61,14 +64,22 @@ pub(super) struct PruneArgs {
     search: SearchArgs,
 }
 
+/// Removes the default from the help of an argument.
+fn without_default(argument: Arg) -> Arg {
+    let strip = |help: Option<&StyledStr>| {
+        help.map(ToString::to_string).unwrap_or_default().replace(" [default: .]", "")
+    };
+    let (short, long) = (strip(argument.get_help()), strip(argument.get_long_help()));
+    argument.help(short).long_help(long)
+}
+
 const EXAMPLES: &str = "\
 Exit status: 0: success; 2: any error, or a step was refused
 
 Examples:
   ftk dup prune --action hardlink ~/Pictures         print the plan
   ftk dup prune --action hardlink ~/Pictures --yes   carry it out
-  ftk dup prune --action delete --dirs --reference ~/archive ~/inbox
-  ftk dup prune --action delete --isolate --keep argument ~/p ~/p/old";
+  ftk dup prune --action delete --dirs --reference ~/archive ~/inbox";
 
 pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let action = args.act.action()?;
@@ -157,7 +168,7 @@ pub(super) fn run(args: &PruneArgs, globals: &Globals, console: &Console) -> any
     };
     if let [a, b] = &args.search.paths[..]
         && is_planned
-        && !args.keep.is_by_argument()
+        && !args.keep.tells_places_apart()
     {
         let [a, b] = [a, b].map(|path| shell_word(path.as_bytes()));
         console.summary(format_args!("{a} and {b} are treated alike: --reference {a} keeps all of {a}"));

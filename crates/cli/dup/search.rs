@@ -1,12 +1,13 @@
 //! Finds groups: walks the starting points, runs the passes of the funnel with progress, and reports
 //! unreadable files.
 
+use std::collections::HashSet;
 use std::ffi::CString;
 use std::os::unix::ffi::OsStrExt as _;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, bail, ensure};
 use ftk_apply::{QUARANTINE, Sharing};
 use ftk_dedup::prune::{OtherNames, Units};
 use ftk_dedup::{
@@ -15,6 +16,7 @@ use ftk_dedup::{
 };
 use ftk_inventory::{Budget, FileNo, Inventory, Keep};
 use ftk_process::{Failed, Report};
+use ftk_record::quote;
 use ftk_sched::{Team, physical_cores};
 use ftk_select::{Roots, Skipped};
 use ftk_walk::Follow;
@@ -58,6 +60,8 @@ pub(super) struct Search {
     pub(super) units: Rc<Units>,
     /// Files that could not be read.
     pub(super) unread: Vec<FileNo>,
+    /// How many directories could not be listed.
+    unlisted: u64,
     /// The workers that examine members.
     team: Team,
     /// Finds out which blocks of a file are shared.
@@ -126,6 +130,9 @@ pub(super) fn search(
         run.walk_sizes(roots.clone(), follow, &selection, later)?
     };
     scanned.say_filtered(console);
+    if context.needs_used_rules.is_some() {
+        ensure_searched(&roots, &scanned.failed)?;
+    }
     let (inventory, mut rules) = (scanned.inventory, scanned.rules);
     if let Some(other_names) = other_names {
         other_names.check(&inventory, &roots, &selection, scanned.unseen)?;
@@ -184,10 +191,24 @@ pub(super) fn search(
         rules,
         units: units.into(),
         unread,
+        unlisted: scanned.unlisted,
         team,
         shared: Box::new(move |dev, open| sharing.of(dev, open)),
         reused,
         took: run.start.elapsed(),
+    })
+}
+
+/// Stops a command that acts if a starting point could not be listed, which may be a typing error. `failed`: the paths
+/// of the walk that could not be examined.
+///
+/// # Errors
+/// If there is one.
+fn ensure_searched(roots: &[CString], failed: &[Vec<u8>]) -> anyhow::Result<()> {
+    let failed: HashSet<_> = failed.iter().map(Vec::as_slice).collect();
+    let unsearched = roots.iter().find(|root| failed.contains(root.as_bytes()));
+    unsearched.map_or(Ok(()), |root| {
+        bail!("{} could not be searched, so nothing was changed", quote(root.as_bytes()))
     })
 }
 
@@ -218,10 +239,9 @@ impl Search {
     /// (listed above; status 2)`.
     pub(super) fn say_scanned(&self, console: &Console) {
         let files = human::count(u64::from(self.inventory.files()), "file");
-        let unread = match self.unread.len() as u64 {
-            0 => String::new(),
-            n => format!("; {} not compared (listed above; status 2)", human::count(n, "file")),
-        };
+        let unread = human::files_and_directories(self.unread.len() as u64, self.unlisted);
+        let unread =
+            unread.map(|it| format!("; {it} not compared (listed above; status 2)")).unwrap_or_default();
         let totals = self.groups.totals();
         let found = match totals.groups {
             0 => String::new(),

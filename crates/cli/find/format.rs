@@ -142,7 +142,9 @@ impl TextFormat {
             parts.push(TextPart::Text(literal));
         }
         if text.contains('%') && !parts.iter().any(|part| matches!(part, TextPart::Field(_))) {
-            return Err("no field: as in find -printf '%s %p\\n', write '{size} {path}'; a newline is added".into());
+            return Err(
+                "no field: as in find -printf '%s %p\\n', write '{size} {path}'; a newline is added".into()
+            );
         }
         Ok(Self { parts })
     }

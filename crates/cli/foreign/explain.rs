@@ -7,7 +7,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use ftk_hash::Algorithm;
 
 use super::table::{COMMANDS, NO_DELETE, OPTIONS, TABLE, VERBS};
-use super::{Row, answer, command_of, hint, plain, see};
+use super::{Row, answer, command_of, explained_cluster, hint, name_hint, plain, see};
 use crate::line::{CommandLine, Role, WITH_EQUALS, Word};
 
 /// Returns the hint for the argument of `line` that the parser rejected, if it is an option of another tool.
@@ -29,13 +29,28 @@ pub(crate) fn explain(error: &mut clap::Error, line: &CommandLine) -> Option<Str
     {
         error.remove(ContextKind::Suggested);
     }
-    let command = command_of(line)?;
+    let Some(command) = command_of(line) else {
+        let rejected = string(error, ContextKind::InvalidArg)?;
+        return guessed(&rejected, &line.command).filter(|_| error.kind() == ErrorKind::UnknownArgument);
+    };
     if error.kind() == ErrorKind::DisplayHelp {
         return readable_sizes(command, line);
+    }
+    if error.kind() == ErrorKind::MissingRequiredArgument {
+        let is_swallowed = |pair: &&[Word]| {
+            pair[0].text == "-n"
+                && pair[1].role != Role::Operand
+                && pair[1].text.as_encoded_bytes().starts_with(b"-")
+        };
+        let swallowed = line.words.windows(2).find(is_swallowed).filter(|_| command.starts_with("dup"));
+        return swallowed.map(|pair| name_hint(&pair[1].text));
     }
     let argument = string(error, ContextKind::InvalidArg)?;
     match error.kind() {
         ErrorKind::UnknownArgument => {
+            if let Some(hint) = explained_cluster(line) {
+                return Some(hint);
+            }
             let rejected = argument.split('=').next().unwrap_or_default();
             // GNU find has one dash, and some of its users type two.
             let with_one_dash =
@@ -43,10 +58,8 @@ pub(crate) fn explain(error: &mut clap::Error, line: &CommandLine) -> Option<Str
             if let Some(hint) = answer(rejected, command, line).or_else(with_one_dash) {
                 return Some(hint);
             }
-            if let Some((_, _, here)) =
-                OPTIONS.iter().find(|(words, of, _)| words.contains(&rejected) && of.contains(&command))
-            {
-                return Some(format!("there is no option '{rejected}': {}", plain(here)));
+            if let Some(hint) = guessed(rejected, command) {
+                return Some(hint);
             }
             if (rejected, command) == ("--delete", "find") {
                 return Some(format!("there is no --delete: {}", plain(NO_DELETE)));
@@ -97,6 +110,13 @@ pub(crate) fn explain(error: &mut clap::Error, line: &CommandLine) -> Option<Str
         }
         _ => None,
     }
+}
+
+/// Returns the hint for an option that users guess.
+fn guessed(rejected: &str, command: &str) -> Option<String> {
+    let mut options =
+        OPTIONS.iter().filter(|(words, of, _)| words.contains(&rejected) && of.contains(&command));
+    options.next().map(|(_, _, here)| format!("there is no option '{rejected}': {}", plain(here)))
 }
 
 /// Returns whether this is a letter that users of hashdeep write after the `-a` of an audit.

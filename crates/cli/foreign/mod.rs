@@ -11,12 +11,13 @@ mod table;
 
 use std::ffi::OsStr;
 
+use dup::{explained_cluster, name_hint};
 pub(crate) use dup::{refuse_in_search, refuse_output};
 pub(crate) use explain::{explain, keep_slips, operand_hint};
 pub(crate) use page::page;
 pub(crate) use table::TOOLS;
 
-use self::table::{FIND, Row, TABLE};
+use self::table::{FIND, RDFIND, Row, TABLE};
 use crate::line::{CommandLine, Role};
 
 /// Returns the hint for the first word that is an expression of GNU find, where an option may be. ftk would read it as
@@ -33,11 +34,11 @@ pub(crate) fn spot(line: &CommandLine) -> Option<String> {
     None
 }
 
-/// Whether a word is an expression of GNU find with more than one letter.
+/// Whether a word is an expression of GNU find, or an option of rdfind, with one dash and more than one letter.
 pub(crate) fn is_expression(word: &OsStr) -> bool {
     word.len() > 2
         && word.as_encoded_bytes().starts_with(b"-")
-        && TABLE.iter().any(|row| row.tool == FIND && row.key() == word)
+        && TABLE.iter().any(|row| [FIND, RDFIND].contains(&row.tool) && row.key() == word)
 }
 
 /// Returns the command of the line if it is, or belongs to, a command of the table.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::table::{Row, TABLE, TOOLS};
 
 const TOP: &str = "\
-# Coming from find, fd, du, ncdu, dust, fdupes, jdupes, fclones, rmlint, hashdeep, diff, cmp, AIDE, CIS, ascmhl, par2, SnapRAID
+# Coming from find, fd, du, ncdu, dust, fdupes, jdupes, rdfind, czkawka, fclones, rmlint, hashdeep, diff, cmp, AIDE, CIS, ascmhl, par2, SnapRAID
 
 This page lists options of other tools and their equivalents in ftk. ftk rejects an option of another tool with
 status 2, and the message gives its equivalent. **Careful** marks a letter that means another option in ftk: unless its

@@ -46,13 +46,21 @@ impl Row {
 }
 
 pub(super) const FIND: &str = "GNU find";
+pub(super) const RDFIND: &str = "rdfind";
 
 /// Why `ftk find` deletes nothing, and what to use instead.
 pub(super) const NO_DELETE: &str = "ftk find never deletes, because a wrong filter would delete the wrong files at \
     once: check the list, then use `--exec-batch rm --`; for copies use `ftk dup prune`";
 
+const IMMEDIATE: &str =
+    "it deletes at once: look at the plan of `ftk dup prune --action delete`, then add --yes";
+const ISOLATE: &str = "use `ftk dup prune --isolate`, which keeps all copies under the PATH of the kept file";
+const PERMISSIONS: &str = "omit it: `ftk dup` compares only contents; `ftk dup prune --action hardlink` leaves files whose metadata differ";
+const DELETE_METHOD: &str =
+    "use `ftk dup prune --action delete --keep oldest`; AEN is --keep newest, and HARD --action hardlink";
+
 /// The sections of the page, in order.
-pub(crate) const TOOLS: [&str; 18] = [
+pub(crate) const TOOLS: [&str; 20] = [
     "find",
     "fd",
     "du",
@@ -60,6 +68,8 @@ pub(crate) const TOOLS: [&str; 18] = [
     "dust",
     "fdupes",
     "jdupes",
+    "rdfind",
+    "czkawka",
     "fclones",
     "rmlint",
     "hashdeep",
@@ -90,6 +100,7 @@ const DU: Commands = &["du"];
 const HASH: Commands = &["hash"];
 const DUP: Commands = &["dup", "dup prune"];
 const REPORT: Commands = &["dup"];
+const UNDO: Commands = &["undo", "dup undo"];
 const CMP: Commands = &["cmp"];
 const MANIFEST: Commands = &["manifest"];
 
@@ -137,7 +148,8 @@ pub(super) const COMMANDS: &[(&[&str], &str)] = &[
     (&["verify", "scan"], "use `ftk manifest verify`, or `ftk hash --check` for a list"),
     (&["scrub", "repair", "create", "snapshot"], "it belongs to `ftk manifest`"),
     (&["diff", "compare"], "use `ftk cmp` for files and trees, or `ftk manifest diff`"),
-    (&["dedup", "dedupe", "dupes", "duplicates", "fdupes", "jdupes", "prune"], "use `ftk dup`"),
+    (&["dedup", "dedupe", "dupes", "duplicates", "fdupes", "jdupes", "rdfind", "czkawka"], "use `ftk dup`"),
+    (&["prune"], "use `ftk dup prune`"),
     (&["unique", "uniq", "missing"], "use `ftk manifest unique A B` for what B lacks"),
     (&["restore", "revert"], "use `ftk undo` after a run of `dup`, or `ftk manifest repair`"),
     (&["rm", "remove", "delete"], "use `ftk dup prune` for copies, or `ftk find --exec-batch`"),
@@ -224,9 +236,11 @@ pub(super) const OPTIONS: &[(&[&str], Commands, &str)] = &[
     ),
     (
         &["--dry-run", "-n"],
-        &["dup prune", "dup apply", "manifest repair", "undo"],
+        &["dup prune", "dup apply", "manifest repair"],
         "omit it: without `--yes` nothing is changed",
     ),
+    (&["-n"], UNDO, "use `--dry-run`"),
+    (&["--yes", "-y"], UNDO, "omit it: undo acts at once; `--dry-run` only prints what it would do"),
 ];
 
 pub(super) const TABLE: &[Row] = &[
@@ -372,7 +386,12 @@ pub(super) const TABLE: &[Row] = &[
     differs("fd", "-q", F, "--quiet", "use `--status`"),
     differs("fd", "-x CMD", F, "--one-file-system", "use `--exec`"),
     row("fd", "-X CMD", F, "use `--exec-batch`"),
-    row("GNU du", "--block-size 1K", DU, "use `--kibibytes` or `--mebibytes`; without them, sizes are in bytes"),
+    row(
+        "GNU du",
+        "--block-size 1K",
+        DU,
+        "use `--kibibytes` or `--mebibytes`; without them, sizes are in bytes",
+    ),
     row("GNU du", "-B 1K", DU, "use `--kibibytes` or `--mebibytes`; without them, sizes are in bytes"),
     row("GNU du, ncdu", "--si", DU, "omit it: a terminal shows powers of 1,000"),
     row("GNU du", "--count-links", DU, "ftk counts an inode with several links once"),
@@ -397,6 +416,7 @@ pub(super) const TABLE: &[Row] = &[
     row("dust", "--ignore-all-in-file FILE", DU, "use `--exclude`"),
     row("dust", "--ignore_hidden", DU, "use `--no-hidden`"),
     row("dust", "--limit-filesystem", DU, "use `--one-file-system`"),
+    row("fdupes, jdupes", "--recurse: DIR", DUP, "omit it: all directories are searched"),
     row("fdupes, jdupes", "--recurse", DUP, "omit it: directories are always searched, and `-r` is accepted"),
     row(
         "fdupes, jdupes",
@@ -413,13 +433,8 @@ pub(super) const TABLE: &[Row] = &[
     ),
     row("jdupes", "--zeromatch", DUP, "use `--min-size 0`; `ftk dup --empty` lists only empty files"),
     row("jdupes", "-z", DUP, "use `--min-size 0`"),
-    row(
-        "fdupes, jdupes",
-        "--omitfirst",
-        DUP,
-        "`ftk dup prune --action delete` lists the files that could be deleted",
-    ),
-    row("fdupes, jdupes", "-f", DUP, "`ftk dup prune --action delete` lists the files that could be deleted"),
+    row("fdupes, jdupes", "--omitfirst", DUP, "use `ftk dup prune --action delete --list`"),
+    row("fdupes, jdupes", "-f", DUP, "use `ftk dup prune --action delete --list`"),
     row("fdupes", "--sameline", REPORT, "use `--format csv` or `--json`"),
     row(
         "fdupes, jdupes",
@@ -433,11 +448,22 @@ pub(super) const TABLE: &[Row] = &[
     row("jdupes", "--print-null", REPORT, "use `--null`"),
     row("fdupes, jdupes", "--delete", DUP, "use `ftk dup prune --action delete`"),
     row("fdupes, jdupes", "-d", DUP, "use `ftk dup prune --action delete`"),
-    row("fdupes, jdupes", "--noprompt", DUP, "use `ftk dup prune --yes`"),
-    row("fdupes, jdupes", "--no-prompt", DUP, "use `ftk dup prune --yes`"),
-    row("fdupes, jdupes", "-N", DUP, "use `ftk dup prune --yes`"),
-    row("fdupes", "--immediate", DUP, "use `ftk dup prune --yes`"),
-    row("fdupes", "-I", DUP, "use `ftk dup prune --yes`"),
+    row("fdupes, jdupes", "--noprompt", DUP, "look at the plan, then use `ftk dup prune --yes`"),
+    row("fdupes, jdupes", "--no-prompt", DUP, "look at the plan, then use `ftk dup prune --yes`"),
+    row("fdupes, jdupes", "-N", DUP, "look at the plan, then use `ftk dup prune --yes`"),
+    row("fdupes", "--immediate", DUP, IMMEDIATE),
+    row("fdupes", "-I", DUP, IMMEDIATE),
+    row("jdupes", "-I", DUP, ISOLATE),
+    row("jdupes", "--isolate", REPORT, ISOLATE),
+    row("fdupes, jdupes", "--permissions", DUP, PERMISSIONS),
+    row("fdupes, jdupes", "-p", DUP, PERMISSIONS),
+    row("fdupes, jdupes", "--reverse", DUP, "omit it: paths are always sorted"),
+    row("fdupes, jdupes", "-i", DUP, "omit it: paths are always sorted"),
+    row("fdupes", "--plain", DUP, "use `ftk dup prune --ask`"),
+    row("fdupes", "-P", DUP, "use `ftk dup prune --ask`"),
+    row("fdupes", "--deferconfirmation", DUP, "omit it: `ftk dup prune` compares bytes when it acts"),
+    row("fdupes", "-D", DUP, "omit it: `ftk dup prune` compares bytes when it acts"),
+    row("fdupes", "-l LOG", DUP, "omit it: `ftk dup prune --yes` always writes a journal"),
     row("fdupes, jdupes", "--hardlinks", DUP, "omit it: hard links are one file, and `--json` lists them"),
     row(
         "fdupes, jdupes",
@@ -485,6 +511,34 @@ pub(super) const TABLE: &[Row] = &[
     row("jdupes", "--quick", DUP, "omit it: bytes are compared only with `--verify`"),
     row("jdupes", "-Q", DUP, "omit it: bytes are compared only with `--verify`"),
     differs("jdupes", "-j DIR", DUP, "--threads", "use `--json`"),
+    row(RDFIND, "-dryrun true", DUP, "omit it: without `ftk dup prune --yes` nothing is changed"),
+    row(RDFIND, "-deleteduplicates true", DUP, "use `ftk dup prune --action delete --keep argument`"),
+    row(RDFIND, "-makehardlinks true", DUP, "use `ftk dup prune --action hardlink --keep argument`"),
+    row(RDFIND, "-makesymlinks true", DUP, "use `ftk dup prune --action symlink --keep argument`"),
+    row(RDFIND, "-ignoreempty true", DUP, "omit it: empty files are skipped unless `--min-size 0`"),
+    row(RDFIND, "-minsize 9", DUP, "use `--min-size`"),
+    row(RDFIND, "-maxsize 9", DUP, "use `--max-size 8`: rdfind skips files of this size too"),
+    row(RDFIND, "-followsymlinks true", DUP, "use `--follow`"),
+    row(RDFIND, "-removeidentinode true", DUP, "omit it: hard links are one file"),
+    row(RDFIND, "-checksum sha256", DUP, "use `--algorithm`"),
+    row(RDFIND, "-outputname FILE", DUP, "use `ftk dup --output FILE`"),
+    row(RDFIND, "-makeresultsfile true", DUP, "use `ftk dup --output FILE`"),
+    row("czkawka", "-d DIR", DUP, "omit it: the directories are the PATHs"),
+    row("czkawka", "--directories DIR", DUP, "omit it: the directories are the PATHs"),
+    differs("czkawka", "-r DIR", DUP, "--recursive", "use `ftk dup prune --reference DIR`"),
+    row("czkawka", "--reference-directories DIR", DUP, "use `ftk dup prune --reference DIR`"),
+    row("czkawka", "--excluded-directories DIR", DUP, "use `--exclude`"),
+    row("czkawka", "--excluded-items GLOB", DUP, "use `--exclude`"),
+    differs("czkawka", "-x jpg", DUP, "--one-file-system", "use `--extension`"),
+    row("czkawka", "--allowed-extensions jpg", DUP, "use `--extension`"),
+    row("czkawka", "-m 9", DUP, "use `--min-size`"),
+    row("czkawka", "--minimal-file-size 9", DUP, "use `--min-size`"),
+    row("czkawka", "-i 9", DUP, "use `--max-size`"),
+    row("czkawka", "--maximal-file-size 9", DUP, "use `--max-size`"),
+    row("czkawka", "-D AEO", DUP, DELETE_METHOD),
+    row("czkawka", "--delete-method AEO", DUP, DELETE_METHOD),
+    row("czkawka", "-f FILE", DUP, "use `ftk dup --output FILE`"),
+    row("czkawka", "--file-to-save FILE", DUP, "use `ftk dup --output FILE`"),
     row("fclones", "group", REPORT, "omit it: `ftk dup` reports groups"),
     row(
         "fclones",

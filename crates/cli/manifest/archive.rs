@@ -16,6 +16,7 @@ use ftk_record::{Decompressed, quote};
 use crate::algorithm::wanted;
 use crate::asked;
 use crate::console::Outcome;
+use crate::human;
 use crate::input;
 use crate::list::{List, named};
 use crate::manifest::create::{NOT_RECORDED, write};
@@ -64,6 +65,11 @@ impl Archive {
         }
         if tree.end.has_more {
             console.warning(format_args!("{name}: what follows its end mark is ignored, as by tar"));
+        }
+        if tree.repeated > 0 {
+            let (members, have) =
+                (human::count(tree.repeated, "member"), if tree.repeated == 1 { "has" } else { "have" });
+            console.summary(format_args!("{members} {have} the path of an earlier one: the last one counts"));
         }
         let header = Header {
             failed: tree.failed.clone(),

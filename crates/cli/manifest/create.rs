@@ -222,7 +222,7 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
     let (done, failed) = read.map_or_else(Default::default, |read| (read.done, read.failed.len() as u64));
     let reused = run.close_cache();
     reading::say_done(&run, entries, done, failed, reused, &header.algorithms);
-    Ok(scan.outcome.max(run.say_unread(failed + without_xattrs, NOT_RECORDED)))
+    Ok(scan.outcome.max(run.say_unread_with(failed + without_xattrs, scan.unlisted, NOT_RECORDED)))
 }
 
 /// Refuses algorithms none of which identifies contents. None at all are fine.

@@ -43,6 +43,21 @@ pub(super) fn narrow(
     Ok(Some(dir))
 }
 
+/// Narrows a manifest or the record of an archive, whichever has the directory `given`, which the other one lacks.
+///
+/// # Errors
+/// If neither has it, or they cannot be read.
+pub(super) fn narrow_archive(sides: [&mut Manifest; 2], given: &OsStr) -> anyhow::Result<()> {
+    let Some(dir) = below_root(given, sides[0].header()) else { return Ok(()) };
+    for side in sides {
+        if side.directory(&dir)?.is_some() {
+            side.narrow(&dir);
+            return Ok(());
+        }
+    }
+    bail!("neither the manifest nor the archive has a directory {}", quote(&dir))
+}
+
 /// Returns the path below the recorded root that `--below` names; `None` for the root itself.
 fn below_root(given: &OsStr, header: &Header) -> Option<Vec<u8>> {
     let dir = normal(given.as_bytes());

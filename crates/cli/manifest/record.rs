@@ -179,7 +179,9 @@ pub(super) fn say_counts(
     }
     let found = match () {
         () if summary.count(Verdict::Unreadable) + summary.count(Verdict::Unknown) > 0 => Outcome::Error,
-        () if summary.count(Verdict::Corrupted) + summary.undecided > 0 => corrupted.outcome(),
+        () if summary.count(Verdict::Corrupted) + summary.undecided + summary.untimed > 0 => {
+            corrupted.outcome()
+        }
         () if said.is_empty() => Outcome::Success,
         () => Outcome::Negative,
     };

@@ -378,10 +378,11 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         console.stats.result("not_examined", kept);
     }
     reading::say_done(&run, updated.entries, done, failed, None, algorithms);
-    Ok(scan
-        .outcome
-        .max(say_kept(updated, args.corrupted.outcome(), console))
-        .max(run.say_unread(updated.failed, NOT_RECORDED)))
+    Ok(scan.outcome.max(say_kept(updated, args.corrupted.outcome(), console)).max(run.say_unread_with(
+        updated.failed,
+        scan.unlisted,
+        NOT_RECORDED,
+    )))
 }
 
 /// Whether both paths lead to one regular file.

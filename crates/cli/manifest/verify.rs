@@ -16,6 +16,7 @@ use ftk_manifest::{
 use ftk_parity::{Batch, Condition};
 use ftk_process::Progress;
 use ftk_record::{quote, shell_word, write_record};
+use ftk_walk::FileType;
 
 use crate::console::{Console, Outcome, cause};
 use crate::globals::Globals;
@@ -28,7 +29,7 @@ use crate::manifest::guard::refuse_swapped;
 use crate::manifest::input::{Input, in_either};
 use crate::manifest::parity;
 use crate::manifest::part::{Part, PartArgs, say_unselected};
-use crate::manifest::place::{narrow, refuse_part};
+use crate::manifest::place::{narrow, narrow_archive, refuse_part};
 use crate::manifest::reading;
 use crate::manifest::record::{Findings, Manner, Uncompared, say_counts};
 use crate::manifest::root::Root;
@@ -93,7 +94,7 @@ pub(super) struct VerifyArgs {
     ///
     /// The archive is read once and not extracted, as by `create --tar`. What it does not store is not compared:
     /// attributes, and fractions of a second in most formats.
-    #[arg(long, value_name = "ARCHIVE", conflicts_with_all = ["shard", "plan", "sample", "all", "below", "parity"])]
+    #[arg(long, value_name = "ARCHIVE", conflicts_with_all = ["shard", "plan", "sample", "all", "parity"])]
     tar: Option<OsString>,
 
     #[command(flatten)]
@@ -102,7 +103,8 @@ pub(super) struct VerifyArgs {
     /// ROOT is a copy of the recorded directory PATH
     ///
     /// PATH is below the recorded root. Only its part of the record is verified, and recorded options keep their
-    /// meaning. A ROOT that is below the recorded root is recognised without this option.
+    /// meaning. A ROOT that is below the recorded root is recognised without this option. With --tar, PATH may also be a
+    /// directory of the archive that the record lacks: then its members are compared.
     #[arg(long, value_name = "PATH")]
     below: Option<OsString>,
 
@@ -262,7 +264,10 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
         return verify_parity(parity, globals);
     }
     ensure!(args.root.is_some(), "missing: <FILE>; see `ftk manifest verify -h`");
-    ensure!(args.below.is_none() || args.manifest.is_some(), "--below says what ROOT is: give ROOT and FILE");
+    ensure!(
+        args.below.is_none() || args.manifest.is_some() || args.tar.is_some(),
+        "--below says what ROOT is: give ROOT and FILE"
+    );
     let (given, file) = args.paths();
     if let Some(tar) = &args.tar {
         ensure!(given.is_none(), "--tar checks an archive: the only other argument is the manifest");
@@ -420,22 +425,33 @@ fn verify_archive(
 ) -> anyhow::Result<Outcome> {
     ensure!(tar != "-" || file != "-", "standard input cannot be both the archive and the manifest");
     let run = Run::new(globals, console)?;
-    let manifest = Input::open(file, globals, console)?.manifest;
+    let mut manifest = Input::open(file, globals, console)?.manifest;
     console.stats.sealed(file, &manifest);
-    let header = manifest.header();
-    let part = args.part.compile(None, &header.root, None, console)?;
-    let criteria = args.criteria(part.as_ref(), header, None, file)?;
+    let part = args.part.compile(None, &manifest.header().root, None, console)?;
+    ensure!(
+        args.below.is_none() || part.is_none(),
+        "--below cannot be used with -E, --path and --where here"
+    );
+    let criteria = args.criteria(part.as_ref(), manifest.header(), None, file)?;
     let stdout = Stdout::default();
     let list = List::create(None, &stdout)?;
-    let algorithms = if criteria.compares(Field::Digests) { &*header.algorithms } else { &[] };
-    let archive = Archive::read(tar, algorithms, &run)?;
+    let algorithms = match criteria.compares(Field::Digests) {
+        true => manifest.header().algorithms.clone(),
+        false => Vec::new(),
+    };
+    let archive = Archive::read(tar, &algorithms, &run)?;
     let (done, read) = (archive.done(), archive.outcome);
-    let members = archive.into_manifest()?;
+    let mut members = archive.into_manifest()?;
+    if let Some(below) = &args.below {
+        narrow_archive([&mut manifest, &mut members], below)?;
+    }
+    let header = manifest.header();
     let manner = args.manner(globals.json);
     let mut findings = Findings::new(manner, [&header.algorithms, &members.header().algorithms], list);
-    let (mut is_over, mut has_looked) = (false, false);
+    let (mut is_over, mut has_looked, mut common) = (false, false, CommonTop::default());
     let summary = diff(&manifest, &members, &criteria, &run.budget, &mut |finding: &Finding<'_>| {
         has_looked = true;
+        common.note(finding);
         findings.give(finding, None);
         is_over = args.exit_on_first && finding.verdict != Verdict::Ok;
         if is_over { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -457,11 +473,19 @@ fn verify_archive(
     let good = if is_over { "as recorded, up to the first difference" } else { "as recorded" };
     let outcome = say_counts(&summary, good, Verdict::name, read.max(shifted), &args.corrupted, console);
     uncompared.say(console);
+    // Besides the root, they have no path in common.
+    let kinds = [Verdict::Ok, Verdict::Metadata, Verdict::Modified, Verdict::Corrupted];
+    if kinds.into_iter().map(|it| summary.count(it)).sum::<u64>() <= 1
+        && let Some((whose, top)) = common.of_one_side()
+    {
+        let (shown, word) = (quote(top), shell_word(top));
+        console.summary(format_args!("all paths of {whose} are below {shown}: add --below {word}"));
+    }
     say_unselected(part.as_ref(), summary.unselected, None, &[("the manifest", header)], console);
     if let Some(part) = &part {
         part.rules().say(console);
     }
-    reading::say_done(&run, summary.total(), done, 0, None, algorithms);
+    reading::say_done(&run, summary.total(), done, 0, None, &algorithms);
     Ok(outcome)
 }
 
@@ -483,9 +507,21 @@ impl CommonTop {
             _ if finding.path == b"." => {}
             (_, None) if finding.old.is_none() => self.new = Some((top.to_vec(), false)),
             (_, Some((new, others))) if finding.old.is_none() => *others |= new != top,
-            _ if end.is_none() => self.is_spread = true,
+            _ if end.is_none() && finding.file_type != FileType::Directory => self.is_spread = true,
             (None, _) => self.recorded = Some(top.to_vec()),
             (Some(recorded), _) => self.is_spread |= recorded != top,
+        }
+    }
+
+    /// Returns the side, the common first name of its paths, if the other side has none with it.
+    fn of_one_side(&self) -> Option<(&str, &[u8])> {
+        let (new, others) = self.new.as_ref()?;
+        match &self.recorded {
+            Some(recorded) if !self.is_spread && (*others || new != recorded) => {
+                Some(("the manifest", recorded))
+            }
+            _ if !others => Some(("the archive", new)),
+            _ => None,
         }
     }
 

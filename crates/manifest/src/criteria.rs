@@ -3,7 +3,7 @@
 use ftk_select::{Check, Checks};
 
 use crate::entry::key;
-use crate::{Entry, Field, Sample, Selector};
+use crate::{Entry, Field, Sample, Selector, Verdict};
 
 /// The set of fields that are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -129,6 +129,15 @@ impl Criteria {
     /// Returns whether their digests are equal, unless only the start of the new content can be compared.
     pub(crate) fn is_same(&self, old: &Entry<'_>, new: &Entry<'_>, is_same: bool) -> Option<bool> {
         (!has_grown(check_of(&self.checks, old), old, new)).then_some(is_same)
+    }
+
+    /// Returns the verdict on two entries, and how many it adds to [`Summary::untimed`](crate::Summary::untimed). If times are
+    /// ignored, they are no evidence either: other content of the same size is an edit then.
+    pub(crate) fn judge(&self, verdict: Verdict) -> (Verdict, u64) {
+        match verdict {
+            Verdict::Corrupted if self.ignore.contains(&Field::Mtime) => (Verdict::Modified, 1),
+            verdict => (verdict, 0),
+        }
     }
 
     /// Replaces `changed` with the compared fields in which the entries differ. `is_same` tells whether their

@@ -145,7 +145,9 @@ pub fn diff(
                         note_links(&mut changed, [old, new], first);
                     }
                     is_unread = is_pair && is_same.is_none();
-                    Verdict::of(old, new, &changed, shift.as_ref())
+                    let (verdict, untimed) = criteria.judge(Verdict::of(old, new, &changed, shift.as_ref()));
+                    summary.untimed += untimed;
+                    verdict
                 }
                 _ if is_unknown => Verdict::Unknown,
                 (Some(old), None) => {

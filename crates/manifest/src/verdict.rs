@@ -204,6 +204,8 @@ pub struct Summary {
     /// The number of modified files of which nothing shows whether they were edited or are damaged: a record lacks the
     /// size or the time and nothing that it has differs, or it is marked as damaged and only the time differs.
     pub undecided: u64,
+    /// The number of modified files that were corrupted if [ignored](Criteria::ignore) times counted.
+    pub untimed: u64,
     /// The number of entries with extended attributes that only root sees, and that were not compared: the process that
     /// recorded them, or this one, does not see those of others.
     pub hidden_xattrs: u64,
@@ -268,6 +270,7 @@ impl AddAssign for Summary {
         self.shift = self.shift.or(other.shift);
         self.split_links += other.split_links;
         self.undecided += other.undecided;
+        self.untimed += other.untimed;
         self.hidden_xattrs += other.hidden_xattrs;
         self.respelled += other.respelled;
         self.unselected += other.unselected;

@@ -30,7 +30,7 @@ impl Undoing {
     }
 
     /// Opens an entry that got recorded metadata.
-    fn open_set(&mut self, intent: &Intent) -> Result<Entry, ActError> {
+    pub(super) fn open_set(&mut self, intent: &Intent) -> Result<Entry, ActError> {
         let place = self.locate(Side::Target, intent)?;
         let entry = Entry::open(Side::Target, place)?;
         let identity = entry.identity(Side::Target)?;
@@ -78,7 +78,7 @@ fn new_metadata(intent: &Intent) -> &Metadata {
 ///
 /// # Errors
 /// If it has anything that neither the run nor an undo has given it.
-fn old_metadata(intent: &Intent, entry: &Entry) -> Result<(Metadata, Metadata), ActError> {
+pub(super) fn old_metadata(intent: &Intent, entry: &Entry) -> Result<(Metadata, Metadata), ActError> {
     let (old, now) = (&intent.metadata, entry.metadata(Side::Target)?);
     let is_directory = entry.stat.file_type == FileType::Directory;
     let has_size = is_directory || entry.stat.size == intent.victim.version.size;

@@ -1,9 +1,6 @@
 //! The order in which steps are undone.
 
-use std::io::BufRead;
-
 use crate::action::ActionKind;
-use crate::history::{History, JournalError};
 use crate::intent::Intent;
 use crate::undo::is_set_directory;
 
@@ -34,14 +31,4 @@ impl Undo {
 pub(super) fn in_order(steps: &[Intent]) -> impl Iterator<Item = &Intent> {
     let others = steps.iter().rev().filter(|intent| !is_set_directory(intent));
     others.chain(steps.iter().filter(|intent| is_set_directory(intent)))
-}
-
-/// Returns the steps that [`undo_after`](crate::undo_after) would undo, in its order. Nothing is changed, and the files are not looked at.
-///
-/// # Errors
-/// If the journal cannot be read or is invalid, or the memory does not suffice.
-pub fn to_undo(journal: impl BufRead, memory: u64) -> Result<Vec<Undo>, JournalError> {
-    let History { steps, undone, .. } = History::read(journal, memory)?;
-    let left = in_order(&steps).filter(|step| !undone.contains_key(&step.step) && step.can_be_undone());
-    Ok(left.map(Undo::of).collect())
 }

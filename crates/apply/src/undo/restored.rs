@@ -167,7 +167,7 @@ impl Undoing {
     }
 
     /// Opens the saved content of the damaged file.
-    fn saved(&mut self, intent: &Intent) -> Result<Held, ActError> {
+    pub(super) fn saved(&mut self, intent: &Intent) -> Result<Held, ActError> {
         let saved = intent.saved.as_ref().ok_or(Refusal::NotSaved)?;
         let seen = Seen { path: saved.path.clone(), root_len: saved.root_len, version: Version::default() };
         let held = self.reach.open(Side::Saved, &seen)?;
@@ -180,17 +180,8 @@ impl Undoing {
 
 /// Removes a file that the step created, unless it has changed since.
 fn remove_created(intent: &Intent, place: &Place, now: &Stat) -> Result<Undone, ActError> {
-    let Some(made) = &intent.made else {
-        return Err(Refusal::Replaced(Side::Target).into()); // the step was never performed
-    };
-    if made.version.identity() != now.identity() {
-        return Err(Refusal::Replaced(Side::Target).into());
-    }
-    if !is_made(intent, now) {
-        return Err(Refusal::Changed { side: Side::Target, what: "since the run" }.into());
-    }
-    ensure_other_name(intent, now)?;
-    delete(place, made.version.identity(), &place.sibling(&intent.temp), || {
+    ensure_created(intent, now)?;
+    delete(place, now.identity(), &place.sibling(&intent.temp), || {
         match place.sibling(&intent.temp).stat() {
             Ok(now) if !is_made(intent, &now) => {
                 Err(Refusal::Changed { side: Side::Target, what: "since the run" })
@@ -201,8 +192,20 @@ fn remove_created(intent: &Intent, place: &Place, now: &Stat) -> Result<Undone, 
     Ok(Undone::Removed)
 }
 
+/// Refuses to remove a file that the step did not create, or that has changed since.
+pub(super) fn ensure_created(intent: &Intent, now: &Stat) -> Result<(), Refusal> {
+    // Without a record of the file, the step was never performed.
+    if intent.made.as_ref().is_none_or(|made| made.version.identity() != now.identity()) {
+        return Err(Refusal::Replaced(Side::Target));
+    }
+    if !is_made(intent, now) {
+        return Err(Refusal::Changed { side: Side::Target, what: "since the run" });
+    }
+    ensure_other_name(intent, now)
+}
+
 /// Refuses to remove a name that is a link of a file of the tree, if that file has lost its other names since the run.
-fn ensure_other_name(intent: &Intent, now: &Stat) -> Result<(), Refusal> {
+pub(super) fn ensure_other_name(intent: &Intent, now: &Stat) -> Result<(), Refusal> {
     let is_linked = now.identity() == intent.keeper.version.identity();
     match is_linked && now.nlink == 1 {
         true => Err(Refusal::Changed { side: Side::Target, what: "it has no other name any more" }),
@@ -211,7 +214,7 @@ fn ensure_other_name(intent: &Intent, now: &Stat) -> Result<(), Refusal> {
 }
 
 /// Returns whether this is the file that the step made, with the same content.
-fn is_made(intent: &Intent, now: &Stat) -> bool {
+pub(super) fn is_made(intent: &Intent, now: &Stat) -> bool {
     let made = intent.made.as_ref();
     made.is_some_and(|made| now.is_regular() && made.version.is_same_except_ctime(now))
 }

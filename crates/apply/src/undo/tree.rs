@@ -35,11 +35,7 @@ impl Undoing {
     /// Undoes a step that removed or moved a symbolic link.
     pub(super) fn removed_link(&mut self, intent: &Intent) -> Result<Undone, ActError> {
         let place = self.locate(Side::Victim, intent)?;
-        let target = intent.target.as_deref().expect("the intent of a link has its target");
-        let is_the_link = |stat: &Stat, place: &Place| {
-            let is_alike = stat.file_type == FileType::Symlink && stat.uid == intent.metadata.uid;
-            Ok::<_, Refusal>(is_alike && read_link(Side::Victim, place)? == target)
-        };
+        let is_the_link = |stat: &Stat, place: &Place| is_link(intent, stat, place);
         let found = present(&place)?;
         let aside = place.sibling(&intent.temp);
         if let Some(inside) = left_inside(&aside, &place.name)? {
@@ -82,7 +78,7 @@ impl Undoing {
             None if intent.to.is_some() => return self.move_link_back(intent, place, is_the_link),
             None => {}
         }
-        Unnamed::link(aside, target, &intent.metadata)?.give_name(&place)?;
+        Unnamed::link(aside, target_of(intent), &intent.metadata)?.give_name(&place)?;
         self.changed.push(place.dir);
         Ok(Undone::Restored)
     }
@@ -211,6 +207,17 @@ impl Undoing {
         }
         set(&dir, &made.intent.metadata)
     }
+}
+
+/// Returns where the removed link leads.
+fn target_of(intent: &Intent) -> &[u8] {
+    intent.target.as_deref().expect("the intent of a link has its target")
+}
+
+/// Returns whether the entry at a place is the removed link, or one like it.
+pub(super) fn is_link(intent: &Intent, stat: &Stat, place: &Place) -> Result<bool, Refusal> {
+    let is_alike = stat.file_type == FileType::Symlink && stat.uid == intent.metadata.uid;
+    Ok(is_alike && read_link(Side::Victim, place)? == target_of(intent))
 }
 
 pub(super) fn stat_of(place: &Place) -> Result<Stat, Refusal> {

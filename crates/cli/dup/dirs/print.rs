@@ -94,13 +94,11 @@ impl Printing<'_, '_> {
         });
     }
 
-    /// Prints the path, the share, and the paths of the files that exist nowhere else, then an empty line.
+    /// Prints the path, and those of the files that exist nowhere else, then an empty line.
     fn contained(&mut self, contained: &Contained) {
         let Self { inventory, end, is_shown, .. } = *self;
         self.list.line(|out| {
             push_path(out, &inventory.dir_path(contained.dir), end, is_shown);
-            out.extend_from_slice(percent(contained).as_bytes());
-            out.push(end);
             for &file in &contained.missing {
                 push_path(out, &inventory.path(file), end, is_shown);
             }

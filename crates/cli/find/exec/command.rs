@@ -42,7 +42,9 @@ impl Templates {
     pub(in crate::find) fn new(commands: &Commands) -> anyhow::Result<Self> {
         if commands.batch.is_empty() {
             if commands.each.iter().any(|command| command.windows(2).any(|words| words == ["{}", "+"])) {
-                bail!("`{{}} +` means one run for many entries, but --exec runs CMD for each: use --exec-batch CMD {{}} +");
+                bail!(
+                    "`{{}} +` means one run for many entries, but --exec runs CMD for each: use --exec-batch CMD {{}} +"
+                );
             }
             return Ok(Self::Each(commands.each.iter().map(|command| Template::new(command)).collect()));
         }

@@ -18,6 +18,7 @@ use crate::globals::Globals;
 use crate::hash::diff::both;
 use crate::human;
 use crate::list::List;
+use crate::manifest::create::join;
 use crate::manifest::input::{Input, in_either};
 use crate::manifest::part::{Part, PartArgs, say_unselected};
 use crate::manifest::unique::trees::{Missing, Side, is_tree};
@@ -26,7 +27,8 @@ use crate::stdout::Stdout;
 
 /// List the files of A whose content is not in B
 ///
-/// Paths are relative to A. Only contents are compared, not names or metadata. A and B are manifests, or directories.
+/// Paths in a directory A begin with A, and can be used from here; those of a manifest, and all in JSON, are relative to
+/// the root. Only contents are compared, not names or metadata. A and B are manifests, or directories.
 /// Of a directory, ftk reads the files whose size occurs on the other side, by the algorithm of the other manifest or
 /// by BLAKE3. A directory in which all files are parts of a manifest is read as that manifest. Links are not followed.
 /// No file of a manifest is read; two manifests must have an algorithm in common. If something could not be read now,
@@ -172,7 +174,13 @@ fn of_trees(
         }
         (Missing::Recorded(_), Side::Tree(_)) => unreachable!("an entry is from a manifest"),
         (Missing::Found(path, size, digest), _) => {
-            output.file(path, size, digest.map(|digest| (algorithm, digest)), has_failed[1]);
+            output.file(
+                args.a.as_encoded_bytes(),
+                path,
+                size,
+                digest.map(|digest| (algorithm, digest)),
+                has_failed[1],
+            );
         }
     })?;
     let records: Vec<_> =
@@ -213,9 +221,16 @@ impl Output<'_> {
         });
     }
 
-    /// Writes a file of a tree.
-    fn file(&mut self, path: &[u8], size: u64, digest: Option<(Algorithm, &[u8])>, is_unknown: bool) {
-        self.write(path, size, |out| {
+    /// Writes a file of the tree `root`. As text, its path can be used from here.
+    fn file(
+        &mut self,
+        root: &[u8],
+        path: &[u8],
+        size: u64,
+        digest: Option<(Algorithm, &[u8])>,
+        is_unknown: bool,
+    ) {
+        self.write(&join(root, path), size, |out| {
             write_record(out, |record| {
                 record.path("path", path).member("size_bytes", size);
                 if let Some((algorithm, digest)) = digest {

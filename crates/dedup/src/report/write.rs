@@ -79,6 +79,8 @@ pub struct Writer {
     groups: u64,
     /// The start of each line of the current group.
     head: String,
+    /// How many files the current group has.
+    files: u64,
     /// The current line.
     line: Vec<u8>,
     /// The number of groups of directories.
@@ -103,8 +105,8 @@ impl Writer {
         let mut seal = Seal::new();
         seal.line(&line);
         out.append(&mut line);
-        let (groups, directories, contained, left_out, head, line) = Default::default();
-        Ok(Self { seal, groups, head, line, directories, contained, left_out })
+        let (groups, directories, contained, left_out, head, files, line) = Default::default();
+        Ok(Self { seal, groups, head, files, line, directories, contained, left_out })
     }
 
     /// Appends a group.
@@ -119,6 +121,7 @@ impl Writer {
     /// Begins a group. Its [members](Self::member) follow one by one, so that they need not fit into memory.
     pub fn begin_group(&mut self, size: u64, digest: &Digest) {
         self.groups += 1;
+        self.files = 0;
         self.head = format!(
             "{{\"group\":{},\"size_bytes\":{size},\"digest\":\"{digest}\",\"members\":[",
             self.groups
@@ -129,17 +132,19 @@ impl Writer {
     /// Appends a member of the current group. `cluster` is the number of its file in the group. If the line is
     /// very long, the group continues in another one.
     pub fn member(&mut self, member: &Member, cluster: u64, out: &mut Vec<u8>) {
+        self.files = self.files.max(cluster + 1);
         self.object(out, |line| push_member(line, member, cluster));
     }
 
     /// Appends a recorded member of the current group, like [`member`](Self::member).
     pub fn recorded_member(&mut self, member: &RecordedMember, cluster: u64, out: &mut Vec<u8>) {
+        self.files = self.files.max(cluster + 1);
         self.object(out, |line| push_recorded(line, member, cluster));
     }
 
     fn object(&mut self, out: &mut Vec<u8>, push: impl FnOnce(&mut Vec<u8>)) {
         if self.line.len() >= LONG {
-            self.end_group(out);
+            self.end_line("]", out);
             self.begin_line();
         }
         let start = self.line.len();
@@ -158,7 +163,13 @@ impl Writer {
 
     /// Ends the current group.
     pub fn end_group(&mut self, out: &mut Vec<u8>) {
-        self.line.extend_from_slice(b"]}\n");
+        let surplus = self.files.saturating_sub(1);
+        self.end_line(&format!("],\"surplus_files\":{surplus}"), out);
+    }
+
+    fn end_line(&mut self, end: &str, out: &mut Vec<u8>) {
+        self.line.extend_from_slice(end.as_bytes());
+        self.line.extend_from_slice(b"}\n");
         self.seal.line(&self.line);
         out.append(&mut self.line);
     }

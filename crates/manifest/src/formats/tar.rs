@@ -30,6 +30,8 @@ pub struct TarTree {
     pub files: u64,
     /// Their bytes, with those of holes.
     pub bytes: u64,
+    /// The number of members with the path of an earlier one, without directories.
+    pub repeated: u64,
 }
 
 /// Bytes that an entry of a map uses besides its path.
@@ -63,7 +65,7 @@ impl TarTree {
         // The last entry of each path.
         let mut latest: BTreeMap<Vec<u8>, usize> = BTreeMap::new();
         let mut failed = BTreeSet::new();
-        let (mut files, mut bytes) = (0, 0);
+        let (mut files, mut bytes, mut repeated) = (0, 0, 0);
         while let Some(member) = reader.next()? {
             let path = match path_of(&member.name) {
                 Ok(path) => path,
@@ -100,7 +102,10 @@ impl TarTree {
             };
             if added {
                 failed.remove(&path);
-                latest.insert(path, collector.len() - 1);
+                let at = collector.len() - 1;
+                let before = latest.insert(path, at);
+                let is_file = |at| !collector.is_directory(at);
+                repeated += u64::from(before.is_some_and(|before| is_file(before) || is_file(at)));
             } else {
                 refuse(
                     &member.name,
@@ -127,7 +132,7 @@ impl TarTree {
             return Err(ImportError::Empty);
         }
         let import = collector.of_archive(algorithms, budget)?;
-        Ok(Self { import, failed: Failed::new(failed.into_iter().collect()), end, files, bytes })
+        Ok(Self { import, failed: Failed::new(failed.into_iter().collect()), end, files, bytes, repeated })
     }
 }
 

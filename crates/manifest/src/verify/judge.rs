@@ -212,6 +212,8 @@ impl Judge<'_> {
             self.changed.retain(|field| *field != Field::Mtime);
         }
         let verdict = Verdict::of(&old, &new, &self.changed, shift);
+        let (verdict, untimed) = self.plan.criteria.judge(verdict);
+        self.summary.untimed += untimed;
         let finding = Finding { new: Some(new), changed: &self.changed, ..finding(verdict, &old) };
         let finding = finding.spelled(seen.own_path.as_deref(), seen.is_respelled, self.plan.criteria);
         self.summary.note(&finding, shift);
