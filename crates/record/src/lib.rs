@@ -94,7 +94,7 @@ pub use mhl::{
     MhlUnusable, XmlNameError, begins_mhl, push_mhl_digest, push_xml, xml_name,
 };
 pub use ncdu::{NcduMissing, NcduObject, write_ncdu_object, write_ncdu_start};
-pub use ncdu_reader::{NcduEntry, NcduError, NcduEvent, NcduMade, NcduReader};
+pub use ncdu_reader::{NcduEntry, NcduError, NcduEvent, NcduFacts, NcduMade, NcduReader};
 pub use object::Object;
 pub use output::{Output, OutputId};
 pub use parse::{Encoding, SumError, SumLine};
