@@ -104,6 +104,6 @@ pub use sealed::{SealError, SealedReader};
 pub use sfv::{SfvError, SfvLine, SfvNameError, SfvReader, SfvRecord, check_sfv_name, write_sfv_line};
 pub use sum::{End, Style, SumFormat, write_name};
 pub use sums::{Conflict, SortedSums, Sums, SumsOfFile};
-pub use tar::{MemberKind, TarEnd, TarMember, TarReader};
+pub use tar::{MemberKind, TarEnd, TarMember, TarReader, TarXattr};
 pub use terminal::{quote, sanitize, shell_argument, shell_word};
 pub use zstd::{ZstdReader, ZstdWriter, is_zstd, is_zstd_name};
