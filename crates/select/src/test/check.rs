@@ -83,7 +83,9 @@ impl Test {
 
     pub(super) fn decide(&self, seen: &Seen<'_>) -> Verdict {
         match self {
-            Self::Type(types) => types.match_recorded(seen.file_type, seen.doubt).map_or(Verdict::call(), Verdict::from),
+            Self::Type(types) => {
+                types.match_recorded(seen.file_type, seen.doubt).map_or(Verdict::call(), Verdict::from)
+            }
             Self::Hidden => (seen.name.starts_with(b".") && !matches!(seen.name, b"." | b"..")).into(),
             Self::Ignored => seen.is_ignored.into(),
             Self::Depth(bound) => bound.matches(&seen.depth.into()).into(),
