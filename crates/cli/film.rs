@@ -46,10 +46,12 @@ impl FilmList {
         Some(Self { root, is_history })
     }
 
-    /// Whether a path has the name of a history of ASC MHL, or of a list outside of one.
-    pub(crate) fn is_name_of_one(path: &Path) -> bool {
-        let is_history = |path: &Path| path.file_name() == Some(OsStr::new(ASCMHL));
-        is_history(path) || is_mhl_name(path) && !path.parent().is_some_and(is_history)
+    /// Whether a path has the name of a list that is not in a history. Files of macOS for the metadata of another one
+    /// (`._x.mhl`) are none.
+    pub(crate) fn is_name_of_list(path: &Path) -> bool {
+        let name = path.file_name().unwrap_or_default().as_bytes();
+        let is_in_history = path.parent().is_some_and(|dir| dir.file_name() == Some(OsStr::new(ASCMHL)));
+        is_mhl_name(path) && !is_in_history && !name.starts_with(b"._")
     }
 
     /// Returns the directory that the paths of all `lists` are relative to; `None` if there is no film hash list.
@@ -112,7 +114,7 @@ fn begins(path: &Path) -> bool {
 /// # Errors
 /// If it cannot be read, or any part of it is not as recorded.
 pub(crate) fn intact_history(root: &Path, budget: &Budget) -> anyhow::Result<History> {
-    let history = History::read(root, budget)?;
+    let history = History::read(root, &[], budget)?;
     let hint = "`ftk hash --check` says what is wrong";
     for (path, state) in &history.generations {
         let what = match state {

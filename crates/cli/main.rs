@@ -55,6 +55,7 @@ mod starts;
 mod stats;
 mod stdout;
 mod step_lines;
+mod tree_file;
 mod undo;
 
 use std::io::{Cursor, ErrorKind, Write as _, stderr};

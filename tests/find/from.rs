@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::harness::{Dir, records, sorted};
+use crate::harness::{Dir, needs, records, sorted};
 
 /// A tree `t`, of which `t.jsonl` is the manifest.
 fn tree() -> Dir {
@@ -67,6 +67,93 @@ fn the_tree_may_be_gone() {
     dir.ftk(["find", "-0", "--sort", "--from", "-"]).stdin(&manifest).run().status(0).stdout(&expected);
     dir.ftk(["find", "-c", "--from", "t.jsonl", "t.jsonl"]).run().status(0).stdout("26\n");
     dir.ftk(["find", "--status", "--from", "t.jsonl", "-n", "nothing"]).run().status(1);
+}
+
+/// No system call names the tree or anything in it, whatever the filters are.
+#[test]
+fn no_filter_looks_at_the_disk() {
+    needs!("strace");
+    let dir = Dir::new();
+    dir.file("w/leafy/a.d/x.c", b"12")
+        .file("w/leafy/b", b"")
+        .symlink("b", "w/leafy/link")
+        .dir("w/leafy/a.d/deep");
+    let absolute = dir.path("w/leafy").into_os_string().into_string().unwrap();
+    dir.file("patterns", b"/a.d/deep\n*.o\n").file("newer", b"");
+    let log = dir.aside("log");
+    for (root, words) in
+        [("w/leafy", "w/leafy"), (&*absolute, &*absolute), ("./w/../w/leafy/", "w/../w/leafy")]
+    {
+        dir.ftk(["manifest", "create", root, "--force", "-o", "m.jsonl"]).run().status(0);
+        let above = words.strip_suffix("/leafy").unwrap();
+        let in_tree = ["find", "--from", "m.jsonl"].map(ToOwned::to_owned).to_vec();
+        for (args, lacks) in [
+            (vec!["-E".to_owned(), format!("{words}/a.d")], "x.c"),
+            (vec!["-E".to_owned(), format!("{above}/*/a.d/x.c")], "x.c"),
+            (vec!["-E".to_owned(), format!("{above}/leaf?/a.d/")], "x.c"),
+            (vec!["-E".to_owned(), format!("{words}//{{a.d,q}}/x.c")], "x.c"),
+            (vec!["--path".to_owned(), format!("{words}/a.d/*")], "/b"),
+            (vec!["--path".to_owned(), "b".to_owned(), "-E".to_owned(), "a.d/deep".to_owned()], "x.c"),
+            (vec!["--where".to_owned(), format!("path = \"{above}/*/b\" and not capable")], "x.c"),
+            (vec!["--exclude-where".to_owned(), format!("path = \"{words}/a.d\" and type = d")], "x.c"),
+            (
+                vec![
+                    "--exclude-from".to_owned(),
+                    "patterns".to_owned(),
+                    "--newer".to_owned(),
+                    "/".to_owned(),
+                ],
+                "deep",
+            ),
+            (vec!["-l".to_owned(), "--color=always".to_owned(), "--hyperlink=always".to_owned()], "nothing"),
+            (vec!["--empty".to_owned(), "-x".to_owned(), "-S".to_owned(), "0".to_owned()], "x.c"),
+            (vec!["--where".to_owned(), "target = b or xattr = q or links > 3 or nouser".to_owned()], "x.c"),
+            (
+                vec![
+                    "--json".to_owned(),
+                    "--sort".to_owned(),
+                    "--changed-within".to_owned(),
+                    "1d".to_owned(),
+                ],
+                "nothing",
+            ),
+            (vec!["--group-by".to_owned(), "directory".to_owned()], "nothing"),
+            (
+                vec![
+                    "--perm".to_owned(),
+                    "/777".to_owned(),
+                    "--owner".to_owned(),
+                    "0".to_owned(),
+                    "-e".to_owned(),
+                    "c".to_owned(),
+                ],
+                "/b",
+            ),
+            (
+                vec![
+                    "--max-depth".to_owned(),
+                    "1".to_owned(),
+                    "--regex".to_owned(),
+                    "^a".to_owned(),
+                    "--no-hidden".to_owned(),
+                ],
+                "/b",
+            ),
+        ] {
+            let strace = ["strace", "-f", "-e", "trace=%file", "-o"];
+            let wrapper = strace.iter().map(|arg| arg.as_ref()).chain([log.as_os_str()]);
+            let run = dir.ftk(&in_tree).args(&args).under(&dir, wrapper).run();
+            run.check(run.code() == 0, &format!("{args:?}"));
+            run.check(!run.text().contains(lacks), &format!("{lacks}: {args:?}"));
+            let calls = fs::read_to_string(&log).unwrap();
+            let touches = |call: &&str| {
+                !call.contains("execve(")
+                    && ["leafy", "x.c", "a.d", "/w\"", "\"w\"", "link\""].iter().any(|it| call.contains(it))
+            };
+            run.check(calls.lines().find(touches).is_none(), calls.lines().find(touches).unwrap_or_default());
+            run.check(calls.contains("m.jsonl"), "the calls are in the log");
+        }
+    }
 }
 
 #[test]

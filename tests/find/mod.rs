@@ -9,6 +9,7 @@ mod gnu;
 mod json;
 mod long;
 mod mounts;
+mod ncdu;
 mod output;
 mod races;
 mod requests;

@@ -26,6 +26,7 @@ const TOOLS: &[(&str, &str)] = &[
     ("df", "coreutils"),
     ("diff", "diffutils"),
     ("du", "coreutils"),
+    ("duckdb", "duckdb with pip"),
     ("find", "findutils"),
     ("fish", "fish"),
     ("gdu", "gdu"),
@@ -119,6 +120,10 @@ fn works(tool: &str) -> bool {
         "bagit" => {
             command = Command::new("python3");
             command.args(["-c", "import bagit"])
+        }
+        "duckdb" => {
+            command = Command::new("python3");
+            command.args(["-c", "import duckdb"])
         }
         "yaml" => {
             command = Command::new("/usr/bin/python3");

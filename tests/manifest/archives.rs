@@ -350,3 +350,122 @@ fn repeated_members_and_a_directory_around_all_are_named() {
     verify(&["edited.tar", "tree.jsonl", "--below", "app"]).status(1).stderr_has(note);
     dir.ftk(["manifest", "create", "--tar", "edited.tar"]).run().status(0).stderr_has(note);
 }
+
+/// The attributes of a member are those that an extraction gives to the file, also as access control lists.
+#[test]
+fn attributes_are_those_of_the_extracted_tree() {
+    needs!("tar", "bsdtar", "getfattr", "setfacl", "setcap");
+    let dir = Dir::on_disk();
+    dir.file("t/a", b"1").file("t/b", b"2").file("t/cap", b"").file("t/none", b"").dir("t/d").dir("t/e");
+    dir.symlink("a", "t/link").hard_link("t/a", "t/d/other");
+    let tool = |words: &[&str]| tool(&dir, words);
+    tool(&["setfattr", "-n", "user.k", "-v", "0sdj0xCgAlPXg=", "t/a"]);
+    tool(&["setfattr", "-n", "user.a=b%c d", "-v", "x", "t/b"]);
+    tool(&["setfattr", "-n", "user.empty", "t/b"]);
+    tool(&["setfacl", "-m", "u:daemon:rw,g:2:x,u:4711:r", "t/b"]);
+    tool(&["setfacl", "-d", "-m", "u:daemon:r", "t/d"]);
+    tool(&["setfacl", "-d", "-m", "u::rwx,g::rx,o::-", "t/e"]);
+    if is_root() {
+        tool(&["setcap", "cap_net_raw+ep", "t/cap"]);
+        tool(&["setfattr", "-h", "-n", "trusted.l", "-v", "l", "t/link"]);
+    }
+    dir.ftk(["manifest", "create", "t", "-o", "t.jsonl"]).run().status(0);
+    let of_tree = Manifest::read(&dir.path("t.jsonl"));
+    let all = ["tar", "--xattrs", "--xattrs-include=*"];
+    for (make, extract) in [
+        (&["tar", "--xattrs", "-cf", "t.tar", "-C", "t", "."][..], &all[..]),
+        (&["tar", "--xattrs", "--acls", "-cf", "t.tar", "-C", "t", "."], &[&all[..], &["--acls"]].concat()),
+        (&["bsdtar", "--format", "pax", "-cf", "t.tar", "-C", "t", "."], &["bsdtar", "--xattrs", "--acls"]),
+    ] {
+        tool(make);
+        fs::remove_dir_all(dir.path("x")).ok();
+        dir.dir("x");
+        tool(&[extract, &["-xpf", "t.tar", "-C", "x"]].concat());
+        if extract[0] == "bsdtar" {
+            // Version 3.6.2 restores the name as it is in one of its two records, too.
+            tool(&["setfattr", "-x", "user.a%3Db%25c%20d", "x/b"]);
+        }
+        dir.ftk(["manifest", "create", "--tar", "t.tar", "-o", "tar.jsonl", "--force"]).run().status(0);
+        dir.ftk(["manifest", "create", "x", "-o", "x.jsonl", "--force"]).run().status(0);
+        let [of_archive, extracted] = ["tar.jsonl", "x.jsonl"].map(|file| Manifest::read(&dir.path(file)));
+        assert_eq!(of_archive.header["xattrs"], true);
+        assert_eq!(of_archive.header.get("trusted_xattrs").is_none(), is_root());
+        for (path, entry) in &of_archive.entries {
+            assert_eq!(
+                entry["xattrs"],
+                extracted.entries[path]["xattrs"],
+                "{make:?}: {}",
+                path.escape_ascii()
+            );
+            assert_eq!(entry["xattrs"], of_tree.entries[path]["xattrs"], "{make:?}: {}", path.escape_ascii());
+        }
+        let run = dir.ftk(["manifest", "verify", "--tar", "t.tar", "t.jsonl"]).run().status(0).stdout("");
+        run.stderr_lacks("attributes");
+        dir.ftk(["manifest", "verify", "x", "tar.jsonl"]).run().status(0).stdout("");
+        // What the tree got since is found.
+        tool(&["setfattr", "-x", "user.k", "x/a"]);
+        let run = dir.ftk(["manifest", "verify", "x", "tar.jsonl"]).run().status(1);
+        run.check(run.text().starts_with("metadata\ta\t"), "the attribute is missing");
+    }
+    // A list of an account that this system does not have, as it is of no use in an extraction.
+    tool(&["tar", "--xattrs", "--acls", "-cf", "t.tar", "-C", "t", "."]);
+    let mut archive = fs::read(dir.path("t.tar")).unwrap();
+    let mut from = 0;
+    while let Some(at) = archive[from..].windows(12).position(|it| it == b"user:daemon:") {
+        archive[from + at + 5..][..6].copy_from_slice(b"daemOn");
+        from += at + 12;
+    }
+    dir.file("t.tar", &archive);
+    let run = dir.ftk(["manifest", "create", "--tar", "t.tar", "-o", "tar.jsonl", "--force"]).run().status(2);
+    run.stderr_has("cannot record './b': its access control list has the unknown user \"daemOn\"");
+    // Without a member that has an attribute, the archive does not record them.
+    tool(&["tar", "--acls", "-cf", "t.tar", "-C", "t", "."]);
+    dir.ftk(["manifest", "create", "--tar", "t.tar", "-o", "tar.jsonl", "--force"]).run().status(0);
+    assert_eq!(Manifest::read(&dir.path("tar.jsonl")).header["xattrs"], false);
+    let run = dir.ftk(["manifest", "verify", "--tar", "t.tar", "t.jsonl"]).run().status(0);
+    run.stderr_has("attributes were not recorded in the archive");
+}
+
+/// Members that recorded options skip are not new.
+#[test]
+fn recorded_options_hold_for_members() {
+    needs!("tar");
+    let dir = Dir::new();
+    dir.file("t/a.c", b"1")
+        .file("t/a.o", b"2")
+        .file("t/d/b.c", b"3")
+        .file("t/d/.h/x", b"4")
+        .file("t/e/f/g", b"5");
+    dir.file("list", b"/e/\n*.o\n!a.o\n").symlink("a.c", "t/link");
+    tool(&dir, &["tar", "-cf", "t.tar", "-C", "t", "."]);
+    for options in [
+        &["-E", "*.o"][..],
+        &["-E", "t/d/b.c", "-E", "e"],
+        &["--exclude-from", "list"],
+        &["--exclude-where", "path = d and type = d"],
+        &["--where", "extension = c or type = d"],
+        &["-t", "f"],
+        &["-t", "d", "--max-depth", "1"],
+        &["--min-depth", "2"],
+        &["--no-hidden", "--name", "*"],
+        &["--path", "t/d/*"],
+        &["--regex", "[.]c$"],
+    ] {
+        dir.ftk(["manifest", "create", "t", "--force", "-o", "t.jsonl"]).args(options).run().status(0);
+        let run = dir.ftk(["manifest", "verify", "--tar", "t.tar", "t.jsonl"]).run();
+        run.check(run.code() == 0 && run.out.is_empty(), &format!("{options:?}"));
+        run.stderr_has("the manifest was recorded with");
+        // What they select is compared.
+        dir.file("t/d/new.c", b"").file("t/d/.h/new", b"").file("t/new.d/new", b"");
+        tool(&dir, &["tar", "-cf", "new.tar", "-C", "t", "."]);
+        let of_archive = dir
+            .ftk(["manifest", "verify", "--tar", "new.tar", "--ignore", "xattrs", "t.jsonl"])
+            .run()
+            .status(1);
+        let of_tree = dir.ftk(["manifest", "verify", "t", "--ignore", "xattrs", "t.jsonl"]).run().status(1);
+        assert_eq!(of_archive.text(), of_tree.text(), "{options:?}");
+        fs::remove_dir_all(dir.path("t/new.d")).unwrap();
+        fs::remove_file(dir.path("t/d/new.c")).unwrap();
+        fs::remove_file(dir.path("t/d/.h/new")).unwrap();
+    }
+}

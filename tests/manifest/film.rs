@@ -101,6 +101,15 @@ fn broken_and_nested_histories_are_not_continued() {
     fs::remove_dir_all(dir.path("T/Clips/ascmhl")).unwrap();
     append(&dir, "xxh128").status(2).stderr_has("is missing");
     assert_eq!(fs::read_dir(dir.path("T/ascmhl")).unwrap().count(), 2);
+    // `ascmhl` continues a nested history also if no outer one records it.
+    let dir = card();
+    tool(&dir, &["ascmhl", "create", "T/Clips/deep"]).status(0);
+    append(&dir, "xxh128").status(2).stderr_has("has the nested history 'Clips/deep/'");
+    assert!(!dir.path("T/ascmhl").exists());
+    let dir = card();
+    tool(&dir, &["ascmhl", "create", "T"]).status(0);
+    tool(&dir, &["ascmhl", "create", "T/Clips"]).status(0);
+    append(&dir, "xxh128").status(2).stderr_has("has the nested history 'Clips/'");
 }
 
 #[test]

@@ -15,6 +15,8 @@ const FILTERS: &[(&str, &str)] = &[
     // File systems differ in the blocks that they allocate for a file.
     (r"(?-u:\b)[0-9]+ digests? reused, [0-9.]+ [kMGT]?B ", "N digests reused, SIZE "),
     (r"(?-u:\b)(frees?) [0-9.]+ [kMGT]?B", "$1 SIZE"),
+    // The user who runs the test, a number of entries, and their blocks.
+    (r"(?m)^[0-9]+\t([0-9]+)\t[0-9]+$", "UID\t$1\tBYTES"),
 ];
 
 /// The text without what differs from run to run.
@@ -40,6 +42,8 @@ fn only_what_differs_from_run_to_run_is_replaced() {
         ("6 files, 3 digests reused, 950.00 kB in 12.79 ms", "6 files, N digests reused, SIZE in TIME"),
         ("6 files, 1 digest reused, 0 B in 12.79 ms", "6 files, N digests reused, SIZE in TIME"),
         ("Submitted batch job 17", "Submitted batch job N"),
+        ("1000\t11\t1085440\n", "UID\t11\tBYTES\n"),
+        ("film\t3\t950000\n", "film\t3\t950000\n"),
         ("2 × 50.00 kB   wastes 50.00 kB", "2 × 50.00 kB   wastes 50.00 kB"),
         ("sha256 8268efe6… → f51955b5…", "sha256 8268efe6… → f51955b5…"),
     ] {

@@ -141,8 +141,16 @@ impl Scene {
     pub(super) fn on_a_terminal(&self, command: &str) -> Ftk {
         let (home, fake) = (self.home(), self.aside("fake"));
         let path = format!("{home}/.cargo/bin:{}:/usr/local/bin:/usr/bin:/bin", fake.display());
+        // Where CI has modules of Python.
+        let modules = format!("PYTHONPATH={}", std::env::var("PYTHONPATH").unwrap_or_default());
         self.with(
-            &[&format!("PATH={path}"), &format!("FAKE={}", fake.display()), "NO_COLOR=1", "TERM=dumb"],
+            &[
+                &format!("PATH={path}"),
+                &format!("FAKE={}", fake.display()),
+                &modules,
+                "NO_COLOR=1",
+                "TERM=dumb",
+            ],
             &["script", "-qec", command, "/dev/null"],
         )
     }

@@ -104,6 +104,9 @@ recipes! {
     recipe_tape: "Check a tape without extracting it", needs ["tar", "gzip"], with |scene| {
         scene.file("card/DCIM/100.jpg", &bytes(40_000, 40_000)).file("card/DCIM/101.jpg", b"not yet copied\n");
     };
+    recipe_duckdb: "Ask DuckDB about a manifest", needs ["duckdb"], with |scene| {
+        scene.file("inbox/copy.jpg", &bytes(40_000, 40_000));
+    };
     recipe_sign: "Sign a manifest", needs ["ssh-keygen"], with |_| {};
 }
 

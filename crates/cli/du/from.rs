@@ -2,17 +2,13 @@
 
 use std::collections::HashMap;
 use std::ffi::OsStr;
-use std::fs::File;
-use std::io::{BufReader, Read as _, Seek as _};
-use std::os::unix::fs::MetadataExt as _;
-use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context as _, anyhow, ensure};
 use ftk_file::{FileSystem, Inode};
 use ftk_inventory::{Budget, OpenDirs};
-use ftk_manifest::{Entry, Field, Header, Kind, LostMount, Manifest, Mount, RootIdentity, sniff};
-use ftk_record::{MAX_NESTED_PATH, ZstdReader, is_zstd, quote};
+use ftk_manifest::{Entry, Field, Header, LostMount, Manifest, Mount, RootIdentity};
+use ftk_record::{MAX_NESTED_PATH, quote};
 use ftk_usage::{Facts, Item, Keep, Loaded, Node, Part, Unknown, Usage, read_ncdu};
 use ftk_walk::FileType;
 
@@ -21,12 +17,9 @@ use super::source::Counted;
 use crate::console::{Console, Outcome};
 use crate::globals::Globals;
 use crate::human;
-use crate::input;
 use crate::manifest::input::Input;
 use crate::scan::too_large;
-
-/// Bytes that show whether a file is a manifest.
-const START: u64 = 64 << 10;
+use crate::tree_file::TreeFile;
 
 /// A tree that a file describes.
 pub(crate) struct Recorded {
@@ -106,31 +99,15 @@ impl Recorded {
         console: &Console,
     ) -> anyhow::Result<Self> {
         let name = || quote(file.as_encoded_bytes());
-        if Path::new(file).is_dir() {
-            let Input { manifest, own } = Input::open(file, globals, console)?;
-            let read = Self::of_manifest(&manifest, keep, budget).with_context(name)?;
-            return Ok(Self { record: Record { own, ..read.record }, ..read });
-        }
-        let mut input = input::open(file).with_context(|| format!("cannot open {}", name()))?;
-        let own = input.metadata().with_context(name)?;
-        let mut first = Vec::new();
-        (&mut input).take(START).read_to_end(&mut first).with_context(name)?;
-        if sniff(&first) == Kind::Manifest {
-            // A pipe cannot be read twice, so what follows is copied, as every command that reads manifests does.
-            let manifest = Manifest::open(whole(input, &first).with_context(name)?).with_context(name)?;
-            let read = Self::of_manifest(&manifest, keep, budget).with_context(name)?;
-            let own = own.is_file().then(|| (own.dev(), own.ino())).into_iter().collect();
-            return Ok(Self { record: Record { own, ..read.record }, ..read });
-        }
-        let is_compressed = is_zstd(&first);
-        let input = BufReader::new((&*first).chain(input));
-        let mut part = Part::new(0, keep, budget);
-        let loaded = if is_compressed {
-            read_ncdu(BufReader::new(ZstdReader::new(input).with_context(name)?), &mut part)
-        } else {
-            read_ncdu(input, &mut part)
+        let input = match TreeFile::open(file, globals, console)? {
+            TreeFile::Manifest(Input { manifest, own }) => {
+                let read = Self::of_manifest(&manifest, keep, budget).with_context(name)?;
+                return Ok(Self { record: Record { own, ..read.record }, ..read });
+            }
+            TreeFile::Ncdu(input) => input,
         };
-        let loaded = loaded.with_context(name)?;
+        let mut part = Part::new(0, keep, budget);
+        let loaded = read_ncdu(input, &mut part).with_context(name)?;
         let usage = Usage::merge(vec![part]).with_context(|| too_large(budget))?;
         let root = usage.roots().first().map(|root| usage.name(Item::Dir(*root)).to_vec());
         let start_ns = loaded.made.seconds.map(|seconds| i128::from(seconds) * 1_000_000_000);
@@ -202,17 +179,6 @@ impl Record {
         let differ = a != b && a.starts_with(b"/") && b.starts_with(b"/");
         differ.then(|| "its path differs".to_owned())
     }
-}
-
-/// Returns a file that can be read from its start.
-fn whole(mut input: File, first: &[u8]) -> std::io::Result<File> {
-    if input.rewind().is_ok() {
-        return Ok(input);
-    }
-    let mut copy = tempfile::tempfile()?;
-    std::io::copy(&mut first.chain(input), &mut copy)?;
-    copy.rewind()?;
-    Ok(copy)
 }
 
 fn add_entries(manifest: &Manifest, record: &mut Record, part: &mut Part) -> anyhow::Result<()> {

@@ -12,7 +12,7 @@ use nix::unistd::{Gid, Group, Uid, User};
 
 use super::format::{Field, TextFormat, TextPart};
 use super::parts::{name, parent, split_extension};
-use super::render::{facts, target};
+use super::render::{facts, file_type, target};
 
 /// Writes entries in one format, for one worker.
 pub(super) struct Fields<'f> {
@@ -87,7 +87,7 @@ impl<'f> Fields<'f> {
                 }
             }
             Field::Depth => push_number(out, entry.depth()),
-            Field::Type => out.push(letter(entry.file_type())),
+            Field::Type => out.push(letter(file_type(path, entry)?)),
             Field::Size => push_number(out, facts(entry, Has::SIZE)?.size),
             Field::Blocks => push_number(out, facts(entry, Has::BLOCKS)?.blocks),
             Field::Mode => {

@@ -1,7 +1,8 @@
-//! `--from`: lists the entries of manifests, without a look at the tree.
+//! `--from`: lists the entries of records, without a look at the tree.
 
 use std::ffi::{CString, OsString};
 use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context as _, bail, ensure};
 use ftk_manifest::{Entry, Field, Header, Manifest};
@@ -9,17 +10,26 @@ use ftk_record::quote;
 use ftk_select::{Filtered, Parts, Selection, Unseen};
 use ftk_walk::{Fields, FileType, Metadata, Op, Recorded, Replay, Visitor, WalkError};
 
+use super::ncdu::NcduTree;
 use crate::console::Console;
 use crate::globals::Globals;
-use crate::manifest::input::Input;
+use crate::human;
 use crate::rules::Rules;
 use crate::scan::Walked;
+use crate::tree_file::TreeFile;
 
-/// Manifests, each with its name.
-pub(super) struct Records(Vec<(OsString, Manifest)>);
+/// Records, each with its name.
+pub(super) struct Records(Vec<(OsString, Record)>);
+
+/// A description of a tree.
+enum Record {
+    Manifest(Box<Manifest>),
+    /// It is read once.
+    Ncdu(Mutex<Option<NcduTree>>),
+}
 
 impl Records {
-    /// Opens manifests; of a directory, the parts in it.
+    /// Opens manifests and files of ncdu; of a directory, the parts in it.
     ///
     /// # Errors
     /// If one cannot be read.
@@ -28,7 +38,13 @@ impl Records {
         globals: &Globals,
         console: &Console,
     ) -> anyhow::Result<Self> {
-        let open = |path: OsString| Ok((path.clone(), Input::open(&path, globals, console)?.manifest));
+        let open = |path: OsString| {
+            let record = match TreeFile::open(&path, globals, console)? {
+                TreeFile::Manifest(input) => Record::Manifest(Box::new(input.manifest)),
+                TreeFile::Ncdu(input) => Record::Ncdu(Mutex::new(Some(NcduTree::open(&path, input)?))),
+            };
+            Ok((path, record))
+        };
         Ok(Self(paths.map(open).collect::<anyhow::Result<_>>()?))
     }
 
@@ -37,11 +53,12 @@ impl Records {
     /// # Errors
     /// If one contains NUL.
     pub(super) fn roots(&self) -> anyhow::Result<Vec<CString>> {
-        let root = |(name, manifest): &(OsString, Manifest)| {
-            let root = match &*manifest.header().root {
-                b"" => b".",
-                root => root,
+        let root = |(name, record): &(OsString, Record)| {
+            let root = match record {
+                Record::Manifest(manifest) => manifest.header().root.clone(),
+                Record::Ncdu(tree) => unread(tree).as_ref().map(|tree| tree.root.clone()).unwrap_or_default(),
             };
+            let root = if root.is_empty() { b".".to_vec() } else { root };
             CString::new(root).with_context(|| quote(name.as_encoded_bytes()))
         };
         self.0.iter().map(root).collect()
@@ -55,12 +72,13 @@ impl Records {
         if let Some((test, needs)) = selection.needs_tree() {
             bail!("{test} cannot be used with --from: a record does not have {needs}");
         }
-        for (name, manifest) in self.0.iter().filter(|_| selection.stays_on_file_system()) {
-            ensure!(
-                manifest.header().root_identity.is_some(),
-                "{} has no mounts, which --one-file-system needs",
-                quote(name.as_encoded_bytes())
-            );
+        for (name, record) in self.0.iter().filter(|_| selection.stays_on_file_system()) {
+            let (has_it, member) = match record {
+                Record::Manifest(manifest) => (manifest.header().root_identity.is_some(), "mounts"),
+                Record::Ncdu(tree) => (unread(tree).as_ref().is_some_and(NcduTree::has_devices), "dev"),
+            };
+            let name = quote(name.as_encoded_bytes());
+            ensure!(has_it, "{name} has no {member}, which --one-file-system needs");
         }
         Ok(())
     }
@@ -74,17 +92,52 @@ impl Records {
         roots: &[CString],
         selection: &Selection,
         visitor: V,
+        console: &Console,
     ) -> anyhow::Result<Walked<V>> {
         let mut visitor = Filtered::new(selection, visitor);
-        for (number, ((name, manifest), root)) in self.0.iter().zip(roots).enumerate() {
+        for (number, ((name, record), root)) in self.0.iter().zip(roots).enumerate() {
+            let name = || quote(name.as_encoded_bytes());
             let mut replay = Replay::new(root.clone(), number, visitor);
-            show(manifest, root, selection, &mut replay).with_context(|| quote(name.as_encoded_bytes()))?;
+            match record {
+                Record::Manifest(manifest) => {
+                    show(manifest, root, selection, &mut replay).with_context(name)?;
+                }
+                Record::Ncdu(tree) => {
+                    let tree = unread(tree).take().expect("a run shows its records once");
+                    let hidden = tree.show(root, &mut replay).with_context(name)?;
+                    if hidden > 0 {
+                        console.summary(format_args!(
+                            "not listed, since {} does not say what they are: {}",
+                            name(),
+                            human::entries(hidden)
+                        ));
+                    }
+                }
+            }
             visitor = replay.finish();
         }
         let Parts { visitor, skipped, used, .. } = visitor.into_parts();
         let rules = Rules::of_selection(selection, &used, skipped);
         Ok(Walked { visitors: vec![visitor], skipped, rules, unseen: Unseen::default() })
     }
+}
+
+/// Returns the tree of a file, if it was not shown yet.
+fn unread(tree: &Mutex<Option<NcduTree>>) -> MutexGuard<'_, Option<NcduTree>> {
+    tree.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Makes the error about a path below the root that the record could not read.
+pub(super) fn unreadable(root: &CString, path: &[u8]) -> WalkError {
+    let why = io::Error::other("it could not be read when the record was made");
+    let below = if path.is_empty() { vec![] } else { [b"/", path].concat() };
+    WalkError::new(Op::List, [root.to_bytes(), &below].concat(), why)
+}
+
+/// Returns the set of the fields that are known.
+pub(super) fn known_fields(fields: impl IntoIterator<Item = (Fields, bool)>) -> Fields {
+    let known = fields.into_iter().filter(|(_, is_known)| *is_known);
+    known.fold(Fields::NONE, |known, (field, _)| known | field)
 }
 
 /// Shows the entries of one manifest.
@@ -111,8 +164,7 @@ fn show<V: Visitor>(
         }
     }
     for path in header.failed.paths() {
-        let why = io::Error::other("it could not be read when the record was made");
-        replay.error(WalkError::new(Op::List, [root.to_bytes(), b"/", path].concat(), why));
+        replay.error(unreadable(root, path));
     }
     Ok(())
 }
@@ -138,10 +190,9 @@ fn recorded<'e>(entry: &Entry<'e>, header: &Header) -> Recorded<'e> {
         (Fields::BLOCKS, Field::Allocated.is_of(entry)),
         (Fields::BIRTH, stat.birth_ns.is_some()),
     ];
-    let known = known.into_iter().filter(|(_, is_known)| *is_known);
     let mut recorded = Recorded::new(stat.file_type);
     recorded.metadata = metadata;
-    recorded.known = known.fold(Fields::NONE, |known, (field, _)| known | field);
+    recorded.known = known_fields(known);
     recorded.attributes = entry.xattrs.map(|xattrs| xattrs.iter().map(|it| &*it.name).collect());
     recorded.is_mount = header.mounts.binary_search_by_key(&entry.path, |mount| mount.path()).is_ok();
     recorded

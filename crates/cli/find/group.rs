@@ -13,7 +13,7 @@ use jiff::tz::TimeZone;
 use super::fields::Owners;
 use super::order::SortKey;
 use super::parts;
-use super::render::facts;
+use super::render::{facts, file_type};
 use crate::size::Unit;
 use crate::stdout::{Lines, Stdout};
 
@@ -101,7 +101,10 @@ impl Groups {
                 key.extend_from_slice(parts::split_extension(entry.name()).1);
                 key.make_ascii_lowercase();
             }
-            GroupBy::Type => key.extend_from_slice(type_name(entry.file_type()).as_bytes()),
+            GroupBy::Type => {
+                let known = file_type(&[dir, entry.name()].concat(), entry)?;
+                key.extend_from_slice(type_name(known).as_bytes());
+            }
             GroupBy::Owner => {
                 let uid = facts(entry, Fields::UID)?.uid;
                 key.extend_from_slice(self.owners.user(uid).as_bytes());

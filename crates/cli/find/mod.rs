@@ -12,6 +12,7 @@ pub(crate) mod json;
 mod lister;
 mod long;
 mod modes;
+mod ncdu;
 mod order;
 mod parts;
 mod render;
@@ -60,10 +61,10 @@ pub(crate) struct FindArgs {
 
     /// List the entries of a record, not of the disk
     ///
-    /// Repeatable. FILE is a manifest, a directory with the parts of all shards, or `-` for standard input. Each PATH
-    /// is another one. Nothing in the recorded tree is looked at. Paths begin with the root as it was named when it was
-    /// recorded. All filters and formats work, as far as the record answers them: a test or field that it lacks, such
-    /// as the time of the last access, is an error.
+    /// Repeatable. FILE is a manifest, a directory with the parts of all shards, JSON of ncdu, or `-` for standard
+    /// input. Each PATH is another one. Nothing in the recorded tree is looked at. Paths begin with the root as it was
+    /// named when it was recorded. All filters and formats work, as far as the record answers them: a test or field
+    /// that it lacks, such as the time of the last access, is an error.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     #[arg(conflicts_with_all = ["explain", "exec", "exec-batch", "files_from", "files0_from", "follow"])]
     from: Vec<OsString>,
@@ -220,7 +221,7 @@ pub(crate) fn run(args: &FindArgs, globals: &Globals, console: &Console) -> anyh
         Some(records) => records.roots()?,
         None => args.selection.starts.read(&args.paths, &[c"."])?,
     };
-    let selection_roots = Roots::new(&roots);
+    let selection_roots = if records.is_some() { Roots::recorded(&roots) } else { Roots::new(&roots) };
     let mut selection = args.selection.compile(&selection_roots, &own, console)?;
     if let Some(records) = &records {
         selection = selection.for_records();

@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 
-use ftk_walk::{Entry, FileType, Metadata, Op, WalkError, lacks};
+use ftk_walk::{Doubt, Entry, FileType, Metadata, Op, WalkError, lacks};
 use rustix::fs::readlinkat;
 
 use super::colours::Colours;
@@ -107,9 +107,20 @@ pub(super) fn facts<'e>(
     if entry.record().is_some() { entry.metadata_with(fields) } else { entry.metadata() }
 }
 
+/// Returns the type of an entry.
+///
+/// # Errors
+/// If a record does not have it.
+pub(super) fn file_type(path: &[u8], entry: &Entry<'_>) -> Result<FileType, WalkError> {
+    match entry.record().map(|record| record.doubt) {
+        None | Some(Doubt::None) => Ok(entry.file_type()),
+        Some(_) => Err(WalkError::new(Op::Stat, path.to_vec(), lacks("mode"))),
+    }
+}
+
 /// Returns the target of a symbolic link, or `None` for other entries.
 pub(super) fn target(path: &[u8], entry: &Entry<'_>) -> Result<Option<CString>, WalkError> {
-    if entry.file_type() != FileType::Symlink {
+    if file_type(path, entry)? != FileType::Symlink {
         return Ok(None);
     }
     if let Some(record) = entry.record() {

@@ -159,7 +159,7 @@ impl Search<'_> {
     ) -> anyhow::Result<Tally> {
         let progress = self.console.progress.during_output();
         let walked = match self.records {
-            Some(records) => records.walk(self.roots, self.selection, lister())?,
+            Some(records) => records.walk(self.roots, self.selection, lister(), self.console)?,
             None => walk(self.walker(), self.selection, budget, progress, self.console, |_| lister()),
         };
         let Walked { visitors, skipped, rules, .. } = walked;

@@ -182,9 +182,8 @@ struct Mode {
     /// directory that contains `ascmhl`. Their names are relative to the place of the list, and none leads out of it.
     ///
     /// In a directory, finds the lists by their names, hidden ones too: SHA256SUMS, x.md5, x.sfv, checksums.txt and so
-    /// on, and the manifests of bags. Each is checked in its own directory, and has a line in the summary. The exit
-    /// status is 2 if there is none, or if something else has such a name, unless it is a directory. Film hash lists
-    /// below it are named and not checked.
+    /// on, the manifests of bags, x.mhl and `ascmhl`. Each is checked in its own place, and has a line in the summary.
+    /// The exit status is 2 if there is none, or if something else has such a name, unless it is a directory.
     #[arg(short, long, conflicts_with = "tag")]
     check: bool,
 

@@ -9,19 +9,23 @@ use anyhow::{Context as _, ensure};
 use ftk_file::{Stream, now_ns};
 use ftk_hash::Algorithm;
 use ftk_inventory::Budget;
-use ftk_manifest::{Header, Manifest, TarTree, Writer};
+use ftk_manifest::{Account, Header, Manifest, TarTree, Writer};
 use ftk_process::{Progress, hash_stream};
 use ftk_record::{Decompressed, quote};
+use ftk_select::Placed;
+use nix::unistd::{Group, User};
 
 use crate::algorithm::wanted;
 use crate::asked;
-use crate::console::Outcome;
+use crate::console::{Console, Outcome};
 use crate::human;
 use crate::input;
 use crate::list::{List, named};
 use crate::manifest::create::{NOT_RECORDED, write};
 use crate::manifest::output::OutputArgs;
+use crate::manifest::part::root_name;
 use crate::manifest::reading;
+use crate::manifest::scope::ScopeArgs;
 use crate::run::Run;
 use crate::stdout::Stdout;
 
@@ -54,6 +58,7 @@ impl Archive {
             algorithms,
             &budget,
             &mut |content| hash_stream(content, algorithms, run.platform),
+            &account,
             &mut |member, why| {
                 console.path_error("record", member, why);
                 refused += 1;
@@ -74,9 +79,35 @@ impl Archive {
         let header = Header {
             failed: tree.failed.clone(),
             is_tar: true,
+            xattrs: tree.has_xattrs,
+            // Who made the archive may not have seen them.
+            trusted_xattrs: tree.has_trusted_xattrs || !tree.has_xattrs,
             ..Header::of_list(path.as_bytes().to_vec(), algorithms.to_vec(), start_ns)
         };
         Ok(Self { header, tree, outcome: run.say_unread(refused, NOT_RECORDED) })
+    }
+
+    /// Keeps only the members that recorded options select by name and place. `root`: the path of the recorded root.
+    ///
+    /// # Errors
+    /// If this version does not know an option.
+    pub(super) fn select(
+        &mut self,
+        options: &[Vec<u8>],
+        root: &[u8],
+        console: &Console,
+    ) -> anyhow::Result<()> {
+        if !options.is_empty() {
+            let selection = ScopeArgs::of_words(options)?.compile(OsStr::new(""), &[], console)?;
+            let mut placed = Placed::new(selection, root_name(root));
+            self.tree.retain(|path, file_type| placed.selects(path, file_type));
+        }
+        Ok(())
+    }
+
+    /// Whether members have extended attributes.
+    pub(super) fn has_xattrs(&self) -> bool {
+        self.tree.has_xattrs
     }
 
     /// Returns the files and bytes that were read.
@@ -99,6 +130,15 @@ impl Archive {
             Ok::<_, anyhow::Error>(Manifest::open(file)?)
         };
         write().context("cannot write a temporary file (set TMPDIR to a directory with more space)")
+    }
+}
+
+/// Returns the number of a user or group of this system with a name.
+fn account(kind: Account, name: &[u8]) -> Option<u32> {
+    let name = str::from_utf8(name).ok()?;
+    match kind {
+        Account::User => Some(User::from_name(name).ok()??.uid.as_raw()),
+        Account::Group => Some(Group::from_name(name).ok()??.gid.as_raw()),
     }
 }
 

@@ -87,8 +87,8 @@ pub(super) struct CreateArgs {
     ///
     /// The archive is read once and not extracted. It may be compressed with gzip, xz or Zstandard. The last member of
     /// a path counts, as in an extraction, and a hard link has the content of its target. A member whose name is
-    /// absolute or has `..`, or whose type is unknown, is an error and gets no line. Attributes are not recorded. An
-    /// archive that is cut off is an error, and nothing is written.
+    /// absolute or has `..`, or whose type is unknown, is an error and gets no line. If a member has extended
+    /// attributes, those of all are recorded. An archive that is cut off is an error, and nothing is written.
     #[arg(
         long,
         value_name = "FILE",

@@ -11,6 +11,7 @@ use ftk_hash::{Algorithm, Digest, Hasher};
 use ftk_inventory::Budget;
 use ftk_manifest::{ASCMHL, CHAIN, ChainLink, History, Manifest, NewGeneration};
 use ftk_record::{ASC_MHL, push_mhl_digest, push_xml, quote, xml_name};
+use ftk_walk::FileType;
 use jiff::Timestamp;
 
 use crate::console::{Console, Outcome};
@@ -47,13 +48,21 @@ pub(super) fn append(
         true => None,
         false => Some(intact_history(card, budget).with_context(|| shown.clone())?),
     };
-    if let Some(nested) = history.as_ref().and_then(|history| history.chains.get(1)) {
-        bail!(
-            "{shown} has the nested history {}: only `ascmhl create` adds to several ones",
-            quote(&nested.prefix)
-        );
-    }
     let ignored = history.as_ref().map(Ignored::of).transpose()?;
+    let is_ignored = |path: &[u8], is_dir| match &ignored {
+        Some(ignored) => ignored.has(path, is_dir),
+        None => path
+            .split(|byte| *byte == b'/')
+            .any(|name| DEFAULT_IGNORED.iter().any(|ignored| name == ignored.as_bytes())),
+    };
+    let recorded = history.as_ref().and_then(|history| history.chains.get(1)).map(|it| it.prefix.clone());
+    let nested = match recorded {
+        None => nested(manifest, card, &is_ignored)?,
+        recorded => recorded,
+    };
+    if let Some(nested) = nested {
+        bail!("{shown} has the nested history {}: only `ascmhl create` adds to several ones", quote(&nested));
+    }
     let links = history.as_ref().map_or(&[][..], |history| &history.chains[0].links);
     let number = links.last().map_or(1, |last| last.number + 1);
     let folder = xml_name(name.file_name().unwrap_or(OsStr::new("root")).as_bytes())
@@ -66,12 +75,7 @@ pub(super) fn append(
     let generation = NewGeneration {
         manifest,
         history: history.as_ref(),
-        is_ignored: &|path, is_dir| match &ignored {
-            Some(ignored) => ignored.has(path, is_dir),
-            None => path
-                .split(|byte| *byte == b'/')
-                .any(|name| DEFAULT_IGNORED.iter().any(|ignored| name == ignored.as_bytes())),
-        },
+        is_ignored: &is_ignored,
         date: &|ns| Timestamp::from_nanosecond(ns).unwrap_or_default().strftime(DATE).to_string(),
         start,
         middle,
@@ -114,6 +118,26 @@ pub(super) fn append(
     }
     console.summary(said);
     Ok(if counts.failed + counts.missing > 0 { Outcome::Negative } else { Outcome::Success })
+}
+
+/// Returns a directory below `card` that has a history of its own, which no generation needs to record, with a slash at
+/// the end.
+fn nested(
+    manifest: &Manifest,
+    card: &Path,
+    is_ignored: &dyn Fn(&[u8], bool) -> bool,
+) -> anyhow::Result<Option<Vec<u8>>> {
+    let mut entries = manifest.entries()?;
+    while let Some(entry) = entries.next()? {
+        if entry.stat.file_type == FileType::Directory && entry.path != b"." && !is_ignored(entry.path, true)
+        {
+            let chain = card.join(OsStr::from_bytes(entry.path)).join(ASCMHL).join(CHAIN);
+            if chain.symlink_metadata().is_ok() {
+                return Ok(Some([entry.path, b"/"].concat()));
+            }
+        }
+    }
+    Ok(None)
 }
 
 /// A time as XML Schema writes it.

@@ -55,17 +55,34 @@ impl Input {
             true => Self::open_dir(path, globals, console)?,
             false => Self::open_as(path, open)?,
         };
-        if let Some(Examined { full_ns }) = input.manifest.header().provenance.examined {
+        Ok(input.note_age(path, console))
+    }
+
+    /// Returns the manifest in `file`, which is open. `path` is its name, or `-`.
+    ///
+    /// # Errors
+    /// If it cannot be read, is not a manifest, is incomplete or damaged, or records only one shard.
+    pub(crate) fn of_file(path: &OsStr, file: File, console: &Console) -> anyhow::Result<Self> {
+        Ok(Self::of(path, file, Manifest::open)?.note_age(path, console))
+    }
+
+    /// Says how old records may be that the last update did not examine.
+    fn note_age(self, path: &OsStr, console: &Console) -> Self {
+        if let Some(Examined { full_ns }) = self.manifest.header().provenance.examined {
             console.stats.fully_examined(full_ns);
             let (name, date) = (quote(path.as_encoded_bytes()), human::date(full_ns));
             console.summary(format_args!("{name}: the whole tree was last examined on {date}"));
         }
-        Ok(input)
+        self
     }
 
     fn open_as(path: &OsStr, open: fn(File) -> Result<Manifest, Error>) -> anyhow::Result<Self> {
         let name = || quote(path.as_encoded_bytes());
-        let file = input::open(path).with_context(|| format!("cannot open {}", name()))?;
+        Self::of(path, input::open(path).with_context(|| format!("cannot open {}", name()))?, open)
+    }
+
+    fn of(path: &OsStr, file: File, open: fn(File) -> Result<Manifest, Error>) -> anyhow::Result<Self> {
+        let name = || quote(path.as_encoded_bytes());
         let metadata = file.metadata().with_context(|| format!("cannot stat {}", name()))?;
         let own = metadata.is_file().then(|| (metadata.dev(), metadata.ino()));
         let manifest = open(file);

@@ -121,7 +121,6 @@ impl PartArgs {
             !selection.reads_ignore_files(),
             "`ignored` needs the ignore files of the tree, which a record does not have"
         );
-        let name = name.rsplit(|byte| *byte == b'/').find(|name| !name.is_empty()).unwrap_or(b"/");
         let mut skipping = words.clone();
         match base {
             None => skipping.retain(|word| word.starts_with(EXCLUDE) || word.starts_with(EXCLUDE_WHERE)),
@@ -132,9 +131,14 @@ impl PartArgs {
                 skipping = skipping.iter().filter_map(below).collect::<Result<_, _>>()?;
             }
         }
-        let placed = Arc::new(Mutex::new(Placed::new(selection, name)));
+        let placed = Arc::new(Mutex::new(Placed::new(selection, root_name(name))));
         Ok(Some(Part { placed, words, skipping, walked: Rules::default() }))
     }
+}
+
+/// Returns the name of a root, given its path.
+pub(super) fn root_name(path: &[u8]) -> &[u8] {
+    path.rsplit(|byte| *byte == b'/').find(|name| !name.is_empty()).unwrap_or(b"/")
 }
 
 /// Returns the option with a glob relative to the directory that contains `base`.

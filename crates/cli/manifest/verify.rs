@@ -93,7 +93,8 @@ pub(super) struct VerifyArgs {
     /// Check a tar archive instead of ROOT, or `-`
     ///
     /// The archive is read once and not extracted, as by `create --tar`. What it does not store is not compared:
-    /// attributes, and fractions of a second in most formats.
+    /// fractions of a second in most formats, and attributes if no member has any. Recorded options that select by name
+    /// and place hold for its members.
     #[arg(long, value_name = "ARCHIVE", conflicts_with_all = ["shard", "plan", "sample", "all", "parity"])]
     tar: Option<OsString>,
 
@@ -439,8 +440,10 @@ fn verify_archive(
         true => manifest.header().algorithms.clone(),
         false => Vec::new(),
     };
-    let archive = Archive::read(tar, &algorithms, &run)?;
-    let (done, read) = (archive.done(), archive.outcome);
+    let mut archive = Archive::read(tar, &algorithms, &run)?;
+    let recorded = manifest.header();
+    archive.select(&recorded.options, &recorded.root, console).with_context(|| quote(file.as_bytes()))?;
+    let (done, read, has_xattrs) = (archive.done(), archive.outcome, archive.has_xattrs());
     let mut members = archive.into_manifest()?;
     if let Some(below) = &args.below {
         narrow_archive([&mut manifest, &mut members], below)?;
@@ -466,7 +469,7 @@ fn verify_archive(
     if summary.split_links > 0 {
         findings.split_links(summary.split_links);
     }
-    let unrecorded = criteria.compares(Field::Xattrs).then_some(" in the archive");
+    let unrecorded = (criteria.compares(Field::Xattrs) && !has_xattrs).then_some(" in the archive");
     let uncompared = Uncompared { unrecorded, hidden: summary.hidden_xattrs };
     findings.uncompared(&uncompared);
     findings.finish()?;

@@ -166,7 +166,9 @@ pub use film::{
     ASCMHL, CHAIN, Chain, ChainLink, GenerationCounts, GenerationState, History, HistoryError, HistoryFile,
     Inconsistency, NewGeneration, UnusableItem,
 };
-pub use formats::{Export, ExportError, Format, HashMember, Import, ImportError, TarTree, begins_mtree};
+pub use formats::{
+    Account, Export, ExportError, FindAccount, Format, HashMember, Import, ImportError, TarTree, begins_mtree,
+};
 pub use git::git_blob;
 pub use header::{Header, OPTIONS};
 pub use kinship::Kinship;

@@ -94,7 +94,7 @@ pub use mhl::{
     MhlUnusable, XmlNameError, begins_mhl, push_mhl_digest, push_xml, xml_name,
 };
 pub use ncdu::{NcduMissing, NcduObject, write_ncdu_object, write_ncdu_start};
-pub use ncdu_reader::{NcduEntry, NcduError, NcduEvent, NcduMade, NcduReader};
+pub use ncdu_reader::{NcduEntry, NcduError, NcduEvent, NcduFacts, NcduMade, NcduReader};
 pub use object::Object;
 pub use output::{Output, OutputId};
 pub use parse::{Encoding, SumError, SumLine};
@@ -104,6 +104,6 @@ pub use sealed::{SealError, SealedReader};
 pub use sfv::{SfvError, SfvLine, SfvNameError, SfvReader, SfvRecord, check_sfv_name, write_sfv_line};
 pub use sum::{End, Style, SumFormat, write_name};
 pub use sums::{Conflict, SortedSums, Sums, SumsOfFile};
-pub use tar::{MemberKind, TarEnd, TarMember, TarReader};
+pub use tar::{MemberKind, TarEnd, TarMember, TarReader, TarXattr};
 pub use terminal::{quote, sanitize, shell_argument, shell_word};
 pub use zstd::{ZstdReader, ZstdWriter, is_zstd, is_zstd_name};

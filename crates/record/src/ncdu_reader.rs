@@ -25,6 +25,33 @@ pub struct NcduEntry<'r> {
     pub missing: Option<NcduMissing>,
     /// Whether the program did not count the entry, because of a pattern or a file system.
     pub is_excluded: bool,
+    /// Everything else.
+    pub facts: NcduFacts,
+}
+
+/// What the file says about an entry besides its space. `None`: it does not say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NcduFacts {
+    /// The size in bytes. Files omit it if it is 0, except gdu for directories.
+    pub size_bytes: Option<u64>,
+    /// The allocated bytes, as `size_bytes`.
+    pub allocated_bytes: Option<u64>,
+    /// The type and permissions, as in `st_mode`.
+    pub mode: Option<u32>,
+    /// The owner.
+    pub uid: Option<u32>,
+    /// The group.
+    pub gid: Option<u32>,
+    /// The time of the last change to the content, in seconds since 1970. A fraction is cut off.
+    pub mtime_seconds: Option<u64>,
+    /// The device. Files have it where it is not that of the directory around the entry.
+    pub dev: Option<u64>,
+    /// The inode number.
+    pub ino: Option<u64>,
+    /// The number of hard links.
+    pub links: Option<u64>,
+    /// Whether the entry is neither a regular file nor a directory.
+    pub is_special: bool,
 }
 
 /// How a file was made.
@@ -34,6 +61,8 @@ pub struct NcduMade {
     pub seconds: Option<u64>,
     /// Whether ftk wrote it.
     pub is_ftk: bool,
+    /// Whether gdu wrote it.
+    pub is_gdu: bool,
     /// The first option that ftk selected the entries with. Other programs do not record this.
     pub filter: Option<String>,
 }
@@ -106,8 +135,6 @@ pub struct NcduReader<R> {
     offset: u64,
     is_started: bool,
     is_finished: bool,
-    /// Whether gdu wrote the file.
-    is_gdu: bool,
     made: NcduMade,
     open: Vec<OpenDir>,
     name: Vec<u8>,
@@ -117,7 +144,7 @@ pub struct NcduReader<R> {
 /// A directory whose entries may follow.
 #[derive(Clone, Copy, Debug)]
 struct OpenDir {
-    dev: u64,
+    dev: Option<u64>,
     /// The length of its path, with a slash at its end.
     path_len: usize,
 }
@@ -125,10 +152,7 @@ struct OpenDir {
 /// The members of an object, apart from its name.
 #[derive(Default)]
 struct Members {
-    apparent_bytes: u64,
-    allocated_bytes: u64,
-    dev: Option<u64>,
-    ino: Option<u64>,
+    facts: NcduFacts,
     is_linked: bool,
     missing: Option<NcduMissing>,
     is_excluded: bool,
@@ -142,7 +166,6 @@ impl<R: BufRead> NcduReader<R> {
             offset: 0,
             is_started: false,
             is_finished: false,
-            is_gdu: false,
             made: NcduMade::default(),
             open: Vec::new(),
             name: Vec::new(),
@@ -184,7 +207,7 @@ impl<R: BufRead> NcduReader<R> {
                 b'[' => self.directory().map(Some),
                 b'{' => {
                     let members = self.members()?;
-                    Ok(Some(NcduEvent::Item(self.entry(&members))))
+                    Ok(Some(NcduEvent::Item(self.entry(&members, false))))
                 }
                 _ => self.refuse("expected an entry"),
             },
@@ -222,7 +245,7 @@ impl<R: BufRead> NcduReader<R> {
                 (b"progname", _) => {
                     self.expect(b'"', "expected a string")?;
                     self.string()?;
-                    self.is_gdu = self.text == b"gdu";
+                    self.made.is_gdu = self.text == b"gdu";
                     self.made.is_ftk = self.text == b"ftk";
                 }
                 (b"filter", Some(b'"')) => {
@@ -260,16 +283,16 @@ impl<R: BufRead> NcduReader<R> {
     fn directory(&mut self) -> Result<NcduEvent<'_>, NcduError> {
         self.expect(b'{', "expected the object of a directory")?;
         let members = self.members()?;
-        let dev = members.dev.or(self.dev()).unwrap_or_default();
+        let dev = members.facts.dev.or(self.dev());
         let path_len = self.path_len().saturating_add(self.name.len() + 1);
         self.open.push(OpenDir { dev, path_len });
         // The members of the directory itself refer to its own device.
-        Ok(NcduEvent::Open(self.entry(&members)))
+        Ok(NcduEvent::Open(self.entry(&members, true)))
     }
 
     /// Returns the device of the innermost open directory.
     fn dev(&self) -> Option<u64> {
-        self.open.last().map(|dir| dir.dev)
+        self.open.last().and_then(|dir| dir.dev)
     }
 
     /// Returns the length of the path of the innermost open directory, with a slash at its end.
@@ -277,17 +300,31 @@ impl<R: BufRead> NcduReader<R> {
         self.open.last().map_or(0, |dir| dir.path_len)
     }
 
-    fn entry(&self, members: &Members) -> NcduEntry<'_> {
-        let dev = members.dev.or(self.dev()).unwrap_or_default();
+    fn entry(&self, members: &Members, is_open: bool) -> NcduEntry<'_> {
+        let Members { facts, is_linked, missing, is_excluded } = *members;
+        let is_gdu = self.made.is_gdu;
+        let dev = facts.dev.or(self.dev());
         // gdu does not mark the link that it counts, but all further links of the inode.
-        let is_counted_elsewhere = self.is_gdu && members.is_linked;
+        let space = |bytes: Option<u64>| bytes.filter(|_| !(is_gdu && is_linked)).unwrap_or_default();
+        let is_known = missing.is_none() && !is_excluded;
+        // Directories that ftk did not select have no size.
+        let lacks_size = is_open && (is_gdu || self.made.filter.is_some());
+        let zero = (is_known && !lacks_size).then_some(0);
+        let one = (is_known && !is_open && !is_gdu && !is_linked).then_some(1);
         NcduEntry {
             name: &self.name,
-            apparent_bytes: if is_counted_elsewhere { 0 } else { members.apparent_bytes },
-            allocated_bytes: if is_counted_elsewhere { 0 } else { members.allocated_bytes },
-            link: members.ino.filter(|_| members.is_linked && !self.is_gdu).map(|ino| (dev, ino)),
-            missing: members.missing,
-            is_excluded: members.is_excluded,
+            apparent_bytes: space(facts.size_bytes),
+            allocated_bytes: space(facts.allocated_bytes),
+            link: facts.ino.filter(|_| is_linked && !is_gdu).map(|ino| (dev.unwrap_or_default(), ino)),
+            missing,
+            is_excluded,
+            facts: NcduFacts {
+                size_bytes: facts.size_bytes.or(zero),
+                allocated_bytes: facts.allocated_bytes.or(zero),
+                dev,
+                links: facts.links.or(one),
+                ..facts
+            },
         }
     }
 
@@ -328,11 +365,20 @@ impl<R: BufRead> NcduReader<R> {
                 self.string()?;
                 std::mem::swap(&mut self.name, &mut self.text);
             }
-            b"asize" => members.apparent_bytes = self.number()?,
-            b"dsize" => members.allocated_bytes = self.number()?,
-            b"dev" => members.dev = Some(self.number()?),
-            b"ino" => members.ino = Some(self.number()?),
-            b"nlink" => members.is_linked |= self.number()? > 1,
+            b"asize" => members.facts.size_bytes = Some(self.number()?),
+            b"dsize" => members.facts.allocated_bytes = Some(self.number()?),
+            b"dev" => members.facts.dev = Some(self.number()?),
+            b"ino" => members.facts.ino = Some(self.number()?),
+            b"nlink" => {
+                let links = self.number()?;
+                members.facts.links = Some(links);
+                members.is_linked |= links > 1;
+            }
+            b"mode" => members.facts.mode = self.whole_number()?,
+            b"uid" => members.facts.uid = self.whole_number()?,
+            b"gid" => members.facts.gid = self.whole_number()?,
+            b"mtime" => members.facts.mtime_seconds = self.whole_number()?,
+            b"notreg" => members.facts.is_special = self.boolean()?,
             b"hlnkc" => members.is_linked |= self.boolean()?,
             b"read_error" => {
                 if self.boolean()? {
@@ -350,6 +396,30 @@ impl<R: BufRead> NcduReader<R> {
             _ => self.skip_value()?,
         }
         Ok(())
+    }
+
+    /// Reads a value that may be of any kind. Returns its whole part, if it is a number that is not negative.
+    fn whole_number<T: TryFrom<u64>>(&mut self) -> Result<Option<T>, NcduError> {
+        let mut value = Some(0_u64);
+        let (mut has_digits, mut is_fraction) = (false, false);
+        self.peek_token()?;
+        while let Some(byte) =
+            self.peek()?.filter(|byte| byte.is_ascii_digit() || has_digits && *byte == b'.')
+        {
+            is_fraction |= byte == b'.';
+            if !is_fraction {
+                let digit = u64::from(byte - b'0');
+                value = value.and_then(|it| it.checked_mul(10)?.checked_add(digit));
+            }
+            has_digits = true;
+            self.bump();
+        }
+        match self.peek()? {
+            None | Some(b',' | b']' | b'}' | b' ' | b'\t' | b'\r' | b'\n') if has_digits => {
+                Ok(value.and_then(|it| it.try_into().ok()))
+            }
+            _ => self.skip_value().map(|()| None),
+        }
     }
 
     fn number(&mut self) -> Result<u64, NcduError> {

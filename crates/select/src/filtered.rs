@@ -459,7 +459,7 @@ impl<'s, V: Visitor> Filtered<'s, V> {
         if dir.is_mount() && dir.is_pseudo() {
             return Ok(Some(Barrier::Pseudo));
         }
-        if selection.own.contains(&(dir.dev(), dir.ino())) {
+        if !selection.is_for_records && selection.own.contains(&(dir.dev(), dir.ino())) {
             return Ok(Some(Barrier::Own));
         }
         if let Some(name) = selection.skipped_with.filter(|_| dir.depth() > 0)

@@ -444,6 +444,35 @@ mod tests {
         assert!(PathGlob::new("b[1/keep", &Roots::new(&roots)).is_err());
     }
 
+    /// Only the names of the roots of records count, whatever they lead to here.
+    #[test]
+    fn roots_of_records_are_names() {
+        let temp = tempfile::tempdir().unwrap();
+        let at = |path: &str| temp.path().join(path);
+        std::fs::create_dir_all(at("home/a")).unwrap();
+        std::os::unix::fs::symlink(at("home"), at("link")).unwrap();
+        let here = std::ffi::CString::new(at("home/a").into_os_string().into_vec()).unwrap();
+        let roots = [c"p/q".into(), c"/nowhere/./a/".into(), c".".into(), here];
+        let below = |glob: Vec<u8>, path: &str| {
+            let glob = PathGlob::new(glob, &Roots::recorded(&roots)).unwrap();
+            [0, 1, 2, 3].map(|root| glob.is_match(root, path.as_bytes(), true))
+        };
+        for (glob, expected) in [
+            ("./p//q/keep", [true, false, false, false]),
+            ("p/*/keep", [true, false, false, false]),
+            ("/nowhere/a/keep", [false, true, false, false]),
+            ("/nowhere/[a]/keep", [false, true, false, false]),
+            ("{p/q,x}/keep", [true, false, false, false]),
+            ("p/r/../q/keep", [false; 4]),
+            ("./keep", [true; 4]),
+        ] {
+            assert_eq!(below(glob.into(), "keep"), expected, "{glob}");
+        }
+        let glob = |path: &str| at(path).into_os_string().into_vec();
+        assert_eq!(below(glob("home/*/keep"), "keep"), [false, false, false, true]);
+        assert_eq!(below(glob("link/a/keep"), "keep"), [false; 4]);
+    }
+
     #[test]
     fn a_glob_that_matches_a_starting_point_means_what_is_below_it() {
         let temp = tempfile::tempdir().unwrap();

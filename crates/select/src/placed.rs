@@ -33,7 +33,7 @@ impl Placed {
         }
         let Self { selection, root, used, .. } = self;
         let seen = seen(path, file_type, root);
-        if selection.test.decide(&seen) != Verdict::Yes {
+        if seen.depth < selection.min_depth || selection.test.decide(&seen) != Verdict::Yes {
             return false;
         }
         if used.has_unused_selecting() {
@@ -67,6 +67,9 @@ impl Placed {
     fn skips_itself(&mut self, path: &[u8], file_type: FileType) -> bool {
         let Self { selection, root, used, .. } = self;
         let (seen, mut skips) = (seen(path, file_type, root), false);
+        if selection.no_hidden && seen.name.starts_with(b".") || seen.depth > selection.max_depth {
+            return true;
+        }
         if let Some(excluded) = &selection.excluded {
             excluded.common().each_match(seen.name, path, file_type, &mut |glob| {
                 skips = true;
@@ -79,7 +82,7 @@ impl Placed {
                 used.mark(rule);
             }
         }
-        skips
+        skips || selection.lists.skips(path, file_type == FileType::Directory).is_some()
     }
 
     /// Returns the rules, and which of them have matched.
@@ -106,8 +109,10 @@ fn seen<'e>(path: &'e [u8], file_type: FileType, root: &'e [u8]) -> Seen<'e> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
-    use crate::{Expression, ExpressionContext, SelectionBuilder};
+    use crate::{Expression, ExpressionContext, IgnoreFile, SelectionBuilder};
 
     const PATHS: [&str; 9] = ["", "a/", "a/b/", "a/b/c.o", "a/x", "b/", "b/c.o", "b/x", "c.o"];
 
@@ -141,6 +146,16 @@ mod tests {
             (new().path("b/*"), &["b/c.o", "b/x"]),
             (new().path("b").path("a/*"), &["a/b/", "a/b/c.o", "a/x", "b/"]),
             (new().path("*.o").exclude("a"), &["b/c.o", "c.o"]),
+            (new().max_depth(1), &["", "a/", "b/", "c.o"]),
+            (new().min_depth(2), &["a/b/", "a/b/c.o", "a/x", "b/c.o", "b/x"]),
+            (
+                new().exclude_list(
+                    "--exclude-from",
+                    Vec::new(),
+                    Arc::new(IgnoreFile::parse("/b/\n*.o\n!c.o\nx").unwrap()),
+                ),
+                &["", "a/", "a/b/", "a/b/c.o", "c.o"],
+            ),
             (
                 new().exclude_expression(expression("name = b and depth = 2")),
                 &["", "a/", "a/x", "b/", "b/c.o", "b/x", "c.o"],

@@ -17,13 +17,15 @@ use crate::spelling::{Spelling, divisions, expand, normalise_path, split, unesca
 /// The starting points of a walk, by their numbers, for the paths in rules.
 ///
 /// A glob whose first names lead to a starting point also means the path below it, whatever way these names are
-/// spelled: as the starting point was typed, absolute, with `..`, or through a link. They may also have special characters
-/// after a directory above the starting point. Examining a glob with a slash may make system calls for the directories that
-/// its first names lead to.
+/// spelled: as the starting point was typed, absolute, with `..`, or through a link. They may also have special
+/// characters after a directory above the starting point. Examining a glob with a slash may make system calls for the
+/// directories that its first names lead to.
 #[derive(Debug, Default)]
 pub struct Roots<'r> {
     paths: &'r [CString],
     are_shared: bool,
+    /// Whether they are those of records, and may not exist.
+    are_recorded: bool,
     by_path: OnceLock<HashMap<Vec<u8>, Vec<usize>>>,
     by_id: OnceLock<HashMap<Id, Vec<usize>>>,
     /// Those that are directories, with their absolute paths.
@@ -51,6 +53,11 @@ impl<'r> Roots<'r> {
     /// No starting points: globs mean only what is below every one. This is for rules that were recorded.
     pub fn none() -> Self {
         Self::default()
+    }
+
+    /// The roots of records. Only their names count: no system call is made for them.
+    pub fn recorded(paths: &'r [CString]) -> Self {
+        Self { paths, are_recorded: true, ..Self::default() }
     }
 
     /// Makes a path below one starting point apply below all of them, because they are the sides of a comparison.
@@ -83,9 +90,9 @@ impl<'r> Roots<'r> {
         }
     }
 
-    /// Returns globs that mean below the first starting point, without knowing it, what this glob means there. One of them
-    /// must match. This is for rules that are recorded, and the same glob is returned if it does not begin with the
-    /// starting point.
+    /// Returns globs that mean below the first starting point, without knowing it, what this glob means there. One of
+    /// them must match. This is for rules that are recorded, and the same glob is returned if it does not begin with
+    /// the starting point.
     ///
     /// # Errors
     /// If the glob is invalid.
@@ -170,8 +177,8 @@ impl<'r> Roots<'r> {
         }
         let matcher = |(first, rest): (Vec<u8>, Vec<u8>)| Some((Glob::new(first).ok()?, rest));
         let divisions: Vec<_> = divisions(&special).into_iter().filter_map(matcher).collect();
-        let places = paths_of(&[start, &place].concat());
-        for (root, paths) in self.directories.get_or_init(|| directories(self.paths)) {
+        let places = self.paths_of(&[start, &place].concat());
+        for (root, paths) in self.directories.get_or_init(|| self.directories()) {
             for names in paths.iter().flat_map(|path| places.iter().filter_map(|it| below_of(path, it))) {
                 for (_, rest) in divisions.iter().filter(|(first, _)| first.is_match(names)) {
                     let rest = Spelling { glob: rest.clone(), is_path: true, only_dirs: spelling.only_dirs };
@@ -198,13 +205,13 @@ impl<'r> Roots<'r> {
         let by_path = self.by_path.get_or_init(|| {
             let mut numbers: HashMap<_, Vec<_>> = HashMap::new();
             for (number, root) in self.paths.iter().enumerate() {
-                numbers.entry(absolute(root.to_bytes())).or_default().push(number);
+                numbers.entry(self.absolute(root.to_bytes())).or_default().push(number);
             }
             numbers
         });
         // Some file systems give a directory another inode number each time.
-        let mut roots = by_path.get(&absolute(path)).cloned().unwrap_or_default();
-        if let Some(id) = directory(path) {
+        let mut roots = by_path.get(&self.absolute(path)).cloned().unwrap_or_default();
+        if let Some(id) = (!self.are_recorded).then(|| directory(path)).flatten() {
             let by_id = self.by_id.get_or_init(|| {
                 let mut numbers: HashMap<_, Vec<_>> = HashMap::new();
                 for (number, root) in self.paths.iter().enumerate() {
@@ -218,6 +225,31 @@ impl<'r> Roots<'r> {
         }
         roots
     }
+
+    /// Returns the starting points that are directories, by their numbers, with their paths. The root of a record is
+    /// one.
+    fn directories(&self) -> Vec<(usize, Vec<Vec<u8>>)> {
+        let is_directory = |root: &[u8]| self.are_recorded || directory(root).is_some();
+        let numbered = self.paths.iter().enumerate().filter(|(_, root)| is_directory(root.to_bytes()));
+        numbered.map(|(number, root)| (number, self.paths_of(root.to_bytes()))).collect()
+    }
+
+    /// Returns a path as an absolute one: as it is spelled, and without links.
+    fn paths_of(&self, path: &[u8]) -> Vec<Vec<u8>> {
+        let mut paths = vec![self.absolute(path)];
+        if !self.are_recorded {
+            let resolved = fs::canonicalize(OsStr::from_bytes(path)).ok();
+            paths.extend(resolved.map(|it| it.into_os_string().into_vec()).filter(|it| *it != paths[0]));
+        }
+        paths
+    }
+
+    /// Returns a path as an absolute one, without what only spells it differently. The root of a record is not relative
+    /// to the working directory.
+    fn absolute(&self, path: &[u8]) -> Vec<u8> {
+        let absolute = (!self.are_recorded).then(|| path::absolute(OsStr::from_bytes(path)).ok()).flatten();
+        absolute.map_or_else(|| normalise_path(path), |it| normalise_path(it.as_os_str().as_bytes()))
+    }
 }
 
 /// Adds what a glob means below a starting point.
@@ -228,29 +260,9 @@ fn add(below: &mut BTreeMap<usize, Vec<Spelling>>, root: usize, rest: &Spelling)
     }
 }
 
-/// Returns the starting points that are directories, by their numbers, with their paths.
-fn directories(roots: &[CString]) -> Vec<(usize, Vec<Vec<u8>>)> {
-    let numbered = roots.iter().enumerate().filter(|(_, root)| directory(root.to_bytes()).is_some());
-    numbered.map(|(number, root)| (number, paths_of(root.to_bytes()))).collect()
-}
-
-/// Returns a path as an absolute one: as it is spelled, and without links.
-fn paths_of(path: &[u8]) -> Vec<Vec<u8>> {
-    let resolved = fs::canonicalize(OsStr::from_bytes(path)).ok();
-    let mut paths = vec![absolute(path)];
-    paths.extend(resolved.map(|it| it.into_os_string().into_vec()).filter(|it| *it != paths[0]));
-    paths
-}
-
 /// Returns the rest of a path below a directory, if it is below it.
 fn below_of<'p>(path: &'p [u8], dir: &[u8]) -> Option<&'p [u8]> {
     path.strip_prefix(dir)?.strip_prefix(b"/")
-}
-
-/// Returns a path as an absolute one, without what only spells it differently.
-fn absolute(path: &[u8]) -> Vec<u8> {
-    let absolute = path::absolute(OsStr::from_bytes(path));
-    absolute.map_or_else(|_| normalise_path(path), |it| normalise_path(it.as_os_str().as_bytes()))
 }
 
 /// Returns the identity of the directory that a path leads to, or `None` if there is no such directory.

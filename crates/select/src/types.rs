@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::BitOrAssign;
 use std::str::FromStr;
 
-use ftk_walk::FileType;
+use ftk_walk::{Doubt, FileType};
 
 use crate::ParseError;
 
@@ -22,6 +22,22 @@ impl Types {
     /// Returns whether a type is in the set.
     pub fn matches(self, file_type: FileType) -> bool {
         self.0 & bit(file_type) != 0
+    }
+
+    /// Returns whether the type of an entry is in the set; `None` if a record does not say enough about it.
+    pub(crate) fn match_recorded(self, file_type: FileType, doubt: Doubt) -> Option<bool> {
+        /// Every type that a letter stands for, except directories.
+        const FILES: u8 = ((1 << 7) - 1) & !bit(FileType::Directory);
+        let possible = match doubt {
+            Doubt::None => bit(file_type),
+            Doubt::Special => FILES & !bit(FileType::Regular),
+            Doubt::Any => FILES,
+        };
+        match self.0 & possible {
+            0 => Some(false),
+            all if all == possible => Some(true),
+            _ => None,
+        }
     }
 }
 
@@ -73,7 +89,7 @@ impl FromStr for Types {
     }
 }
 
-fn bit(file_type: FileType) -> u8 {
+const fn bit(file_type: FileType) -> u8 {
     1 << file_type as u8
 }
 

@@ -276,7 +276,7 @@ pub use metadata::{FileType, Metadata};
 pub use opener::make_room;
 #[cfg(unix)]
 #[doc(hidden)]
-pub use replay::{Recorded, Replay, lacks};
+pub use replay::{Doubt, Recorded, Replay, lacks};
 #[cfg(unix)]
 pub use visitor::{Step, Visitor};
 #[cfg(unix)]

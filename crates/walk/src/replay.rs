@@ -24,6 +24,20 @@ pub struct Recorded<'r> {
     pub is_mount: bool,
     /// Whether the record lacks the entry, and only has entries below it.
     pub is_implied: bool,
+    /// What the record does not say about the type in `metadata`.
+    pub doubt: Doubt,
+}
+
+/// What a record does not say about the type of an entry. Whether it is a directory is always known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Doubt {
+    /// The type is known.
+    #[default]
+    None,
+    /// It is not a regular file.
+    Special,
+    /// It may be anything.
+    Any,
 }
 
 impl Recorded<'_> {
@@ -38,6 +52,7 @@ impl Recorded<'_> {
             has_entries: None,
             is_mount: false,
             is_implied: false,
+            doubt: Doubt::None,
         }
     }
 

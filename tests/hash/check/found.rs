@@ -4,6 +4,12 @@ use std::collections::BTreeMap;
 
 use crate::harness::{Dir, bytes, needs, sha256};
 
+/// The MD5 of `content`.
+fn md5(content: &[u8]) -> String {
+    let line = Dir::new().ftk(["hash", "-a", "md5"]).stdin(content).run().status(0).out;
+    String::from_utf8(line[..32].to_vec()).unwrap()
+}
+
 /// A tree with lists in several directories.
 fn archive() -> Dir {
     let dir = Dir::new();
@@ -88,18 +94,126 @@ fn what_has_the_name_of_a_list_and_is_none_is_said() {
     }
 }
 
-/// A film hash list below a directory is not passed over.
+/// Film hash lists are found among the others. Each is relative to its own place, and its paths do not leave it.
 #[test]
-fn film_lists_are_named_and_not_checked() {
-    for (path, named) in
-        [("a/card.mhl", "a/card.mhl"), ("a/.b/X.MHL", "a/.b/X.MHL"), ("a/c/ascmhl/0001_c.mhl", "a/c/ascmhl")]
+fn film_lists_are_checked_where_they_are() {
+    let dir = archive();
+    let list = |path: &str, content: &[u8]| {
+        let md5 = md5(content);
+        format!("<hashlist version=\"1.1\"><hash><file>{path}</file><md5>{md5}</md5></hash></hashlist>")
+            .into_bytes()
+    };
+    dir.file("c/Clips/m", b"one").file("c/card.mhl", &list("Clips/m", b"one"));
+    dir.file("c/.e/n", b"two").file("c/.e/X.MHL", &list("n", b"two"));
+    // What macOS writes for the metadata of a list.
+    dir.file("c/._card.mhl", b"\0\x05\x16\x07");
+    let sums = "./a/.b/y: OK\n./a/x: OK\n";
+    let run = dir.ftk(["hash", "--check", "."]).run().status(0);
+    run.stdout(format!("{sums}./c/.e/n: OK\n./c/Clips/m: OK\n./a/empty: OK\n"))
+        .stderr_has("'./c/card.mhl': 1 ok\n")
+        .stderr_has("  5 ok, 8 B in ");
+    for (start, shown) in
+        [("c", "c/"), ("c/", "c/"), (dir.path("c").to_str().unwrap(), dir.path("c/").to_str().unwrap())]
     {
-        let dir = archive();
-        let checked = dir.ftk(["hash", "--check", "."]).run().status(0);
-        dir.file(path, b"<hashlist/>");
-        let run = dir.ftk(["hash", "--check", "."]).run().status(2).stdout(&checked.out);
-        run.stderr_has(&format!("cannot check './{named}': it is a film hash list"));
+        let run = dir.ftk(["hash", "--check", start]).run().status(0);
+        run.stdout(format!("{shown}.e/n: OK\n{shown}Clips/m: OK\n"));
     }
+    let two = dir.ftk(["hash", "--check", "c/Clips", "c/.e"]).run().status(2);
+    two.stdout("c/.e/n: OK\n").stderr_has("cannot check 'c/Clips': no file has a name such as");
+    dir.file("c/.e/n", b"2");
+    dir.ftk(["hash", "--check", "-q", "a", "c"]).run().status(1).stdout("c/.e/n: FAILED (MD5)\n");
+    dir.file("c/.e/n", b"two");
+    // Nothing of the card leads out of it, also where a link of the tree would lead to the same file.
+    dir.symlink("../c/Clips", "a/link");
+    let absolute = dir.path("c/Clips/m").to_str().unwrap().to_owned();
+    for (path, shown, why) in [
+        ("../c/Clips/m", "./a/../c/Clips/m", "leads out of"),
+        ("link/m", "./a/link/m", "which a film hash list does not follow"),
+        (&*absolute, &*absolute, "leads out of"),
+    ] {
+        dir.file("a/z.mhl", &list(path, b"one"));
+        let run = dir.ftk(["hash", "--check", "-q", "."]).run().status(2);
+        run.stdout(format!("{shown}: FAILED open or read\n")).stderr_has(why);
+    }
+    std::fs::remove_file(dir.path("a/z.mhl")).unwrap();
+    // The others are checked nevertheless.
+    dir.file("c/.e/X.MHL", b"<hashlist/>");
+    let run = dir.ftk(["hash", "--check", "."]).run().status(2).stderr_has("'./c/.e/X.MHL'");
+    run.stdout(format!("{sums}./c/Clips/m: OK\n./a/empty: OK\n"));
+    dir.symlink("../card.mhl", "c/.e/latest.mhl").file("c/.e/X.MHL", &list("n", b"two"));
+    dir.ftk(["hash", "--check", "."]).run().status(0);
+    dir.fifo("c/f.mhl");
+    dir.ftk(["hash", "--check", "."]).run().status(2).stderr_has("cannot check './c/f.mhl': it is a FIFO");
+}
+
+/// A history below another one is a part of it, whether the outer one records it or not. So each file is checked once.
+#[test]
+fn histories_are_checked_where_they_are() {
+    needs!("ascmhl");
+    let dir = archive();
+    let create = |at: &str| {
+        _ = dir.ftk([] as [&str; 0]).instead(&dir, ["ascmhl", "create", "-h", "xxh128", at]).run().status(0)
+    };
+    dir.file("c/A/Clips/m", b"1").file("c/A/Clips/in/n", b"2").file("c/A/o", b"3").file("c/B/p", b"4");
+    // Its name sorts between that of the outer history and what is in it.
+    dir.file("c/A-/q", b"5");
+    create("c/A/Clips");
+    create("c/A");
+    create("c/A-");
+    create("c/B");
+    create("c/A/Clips/in");
+    let verdicts = |status| -> (BTreeMap<String, String>, Vec<String>) {
+        let run = dir.ftk(["hash", "--check", "c"]).run().status(status);
+        let verdicts = run.text().lines().map(|line| line.rsplit_once(": ").unwrap());
+        let verdicts: Vec<_> =
+            verdicts.map(|(path, verdict)| (path.to_owned(), verdict.to_owned())).collect();
+        let map: BTreeMap<_, _> = verdicts.iter().cloned().collect();
+        run.check(map.len() == verdicts.len(), "each path has one verdict");
+        let lists =
+            run.err.lines().filter(|line| line.contains("ascmhl': ")).map(|line| line.trim().to_owned());
+        (map, lists.collect())
+    };
+    let files = ["A/Clips/in/n", "A/Clips/m", "A/o", "A-/q", "B/p"];
+    let (all, lists) = verdicts(0);
+    assert_eq!(lists, ["'c/A-/ascmhl': 2 ok", "'c/A/ascmhl': 7 ok", "'c/B/ascmhl': 2 ok"]);
+    for file in files {
+        assert_eq!(all[&format!("c/{file}")], "OK");
+    }
+    let generations: Vec<_> = all.keys().filter(|path| path.ends_with(".mhl")).collect();
+    // `ascmhl` adds a generation to the inner history, too.
+    assert_eq!((generations.len(), all.len()), (6, 11));
+    // Each is found wrong, by its path, and nothing else.
+    for file in files.map(|file| format!("c/{file}")).iter().chain(generations.iter().copied()) {
+        let before = std::fs::read(dir.path(file)).unwrap();
+        dir.file(file, &[&*before, b" "].concat());
+        // A history whose only generation was edited has no digest that counts.
+        let is_only = ["c/A-/ascmhl", "c/B/ascmhl"].iter().any(|dir| file.starts_with(dir));
+        let (edited, _) = verdicts(if is_only { 2 } else { 1 });
+        let failed: Vec<_> =
+            edited.iter().filter(|(_, verdict)| *verdict != "OK").map(|(path, _)| path).collect();
+        assert_eq!(failed, [file]);
+        dir.file(file, &before);
+    }
+    // With a list of another kind in it, and after the outer history has recorded the inner one.
+    create("c/A");
+    let md5 = md5(b"3");
+    dir.file("c/A/SUMS.md5", format!("{md5}  o\n").as_bytes());
+    let run = dir.ftk(["hash", "--check", "c/A/Clips", "c/B"]).run().status(2);
+    run.stdout("").stderr_has("are in another directory than those of the other lists");
+    let run = dir.ftk(["hash", "--check", "c"]).run().status(0);
+    assert_eq!(run.text().matches("c/A/o: OK\n").count(), 2);
+    run.stderr_has("'c/A/SUMS.md5': 1 ok\n");
+    // A broken history does not stop the others.
+    std::fs::remove_file(dir.path("c/B/ascmhl/ascmhl_chain.xml")).unwrap();
+    let run = dir.ftk(["hash", "--check", "-q", "c"]).run().status(2).stdout("");
+    run.stderr_has("'c/B/ascmhl': cannot read 'ascmhl/ascmhl_chain.xml'");
+    std::fs::remove_dir_all(dir.path("c/B/ascmhl")).unwrap();
+    dir.file("c/B/ascmhl", b"");
+    let run = dir.ftk(["hash", "--check", "-q", "c"]).run().status(2).stdout("");
+    run.stderr_has("cannot check 'c/B/ascmhl': it is a regular file");
+    std::fs::remove_file(dir.path("c/B/ascmhl")).unwrap();
+    dir.symlink("../A/ascmhl", "c/B/ascmhl");
+    dir.ftk(["hash", "--check", "-q", "c"]).run().status(0).stdout("").stderr("");
 }
 
 #[test]

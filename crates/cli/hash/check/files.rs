@@ -10,29 +10,41 @@ use ftk_process::hash_stream;
 use rustix::io::Errno;
 
 use crate::console::cause;
-use crate::hash::check::lists::{Line, Lines, Odd, TOO_LARGE};
+use crate::hash::check::lists::{Line, Lines, Odd, PathTable, TOO_LARGE};
 use crate::hash::check::verdict::CheckResult;
 use crate::input;
 use crate::run::{Hashed, Run};
 
 /// The digests of the files, and the errors.
 pub(super) struct Files {
-    /// The file of each path: its number in the only group, or the index into `places`.
-    file_of: Vec<FileNo>,
-    /// The group of each file and its number there. Empty if there is only one group.
-    places: Vec<Place>,
+    /// The tables of paths, in the order of the numbers of their paths.
+    tables: Vec<Table>,
     /// Files grouped by the algorithms they need. Each group is processed in one run.
     groups: Vec<Group>,
     /// Digests of standard input, or the error.
     stdin: Result<Vec<(Algorithm, Digest)>, String>,
-    /// The option that confines the paths to a directory, if there is one.
-    confined_by: Option<&'static str>,
+}
+
+/// Where the files of a table of paths are.
+struct Table {
+    /// The number of its first path.
+    first: u32,
+    /// The file of each path: its number in the only group, or the index into `places`.
+    file_of: Vec<FileNo>,
+    /// The group of each file, from `group` on, and its number there. Empty if there is only one group.
+    places: Vec<Place>,
+    /// The number of its first group.
+    group: usize,
 }
 
 /// A group, and the file's number in it.
 type Place = (u16, FileNo);
 
 struct Group {
+    /// What precedes the paths of the inventory.
+    prefix: Vec<u8>,
+    /// What confines the paths to a directory, if something does.
+    confined_by: Option<&'static str>,
     algorithms: Vec<Algorithm>,
     inventory: Inventory,
     hashed: Hashed,
@@ -47,23 +59,25 @@ pub(super) struct Trouble {
 }
 
 impl Files {
-    /// Reads every listed file, with the algorithms that its lines need.
-    pub(super) fn read(
-        lines: &Lines,
-        paths: PathList,
-        confined_by: Option<&'static str>,
-        run: &Run<'_>,
-    ) -> anyhow::Result<Self> {
-        let stdin = stdin(lines, run.platform);
-        let (inventory, file_of) = Inventory::from_list(paths).context(TOO_LARGE)?;
-        let (parts, places) = split(inventory, lines, &file_of, &run.budget)?;
-        let mut groups = Vec::with_capacity(parts.len());
-        for (algorithms, inventory) in parts {
-            let work = run.whole(&inventory, None, &algorithms);
-            let hashed = run.read(&work, run.rows(&work, lines.has_sizes).context(TOO_LARGE)?)?;
-            groups.push(Group { algorithms, inventory, hashed });
+    /// Reads every listed file, with the algorithms that its lines need. A file in two tables is read for each.
+    pub(super) fn read(lines: &Lines, tables: Vec<PathTable>, run: &Run<'_>) -> anyhow::Result<Self> {
+        let mut files = Self { tables: Vec::new(), groups: Vec::new(), stdin: stdin(lines, run.platform) };
+        let mut first = 0;
+        for PathTable { paths, prefix, confined_by } in tables {
+            let (inventory, file_of) = Inventory::from_list(paths).context(TOO_LARGE)?;
+            let (parts, places) = split(inventory, lines, first, &file_of, &run.budget)?;
+            let group = files.groups.len();
+            for (algorithms, inventory) in parts {
+                let work = run.whole(&inventory, None, &algorithms);
+                let hashed = run.read(&work, run.rows(&work, lines.has_sizes).context(TOO_LARGE)?)?;
+                let prefix = prefix.clone();
+                files.groups.push(Group { prefix, confined_by, algorithms, inventory, hashed });
+            }
+            let next = first + file_of.len() as u32;
+            files.tables.push(Table { first, file_of, places, group });
+            first = next;
         }
-        Ok(Self { file_of, places, groups, stdin, confined_by })
+        Ok(files)
     }
 
     /// Returns the number of bytes that were read.
@@ -105,7 +119,7 @@ impl Files {
         {
             return Ok(digest);
         }
-        Err(self.trouble(group.hashed.failure(file).expect("a row without digest has failed")))
+        Err(group.trouble(group.hashed.failure(file).expect("a row without digest has failed")))
     }
 
     /// Returns the size of the file that a line names, if it was read. The lists must have sizes.
@@ -117,6 +131,17 @@ impl Files {
         self.groups[group].hashed.rows.stat(file.0).map(|stat| stat.size)
     }
 
+    /// Returns the group of a line's file, and its number in the group.
+    fn place(&self, line: Line) -> (usize, FileNo) {
+        // The last one that begins here has paths.
+        let table = &self.tables[self.tables.partition_point(|table| table.first <= line.number) - 1];
+        let file = table.file_of[(line.number - table.first) as usize];
+        let place = table.places.get(file.0 as usize);
+        place.map_or((table.group, file), |&(group, file)| (table.group + usize::from(group), file))
+    }
+}
+
+impl Group {
     fn trouble(&self, failure: &Failure) -> Trouble {
         let is_link = |option| format!("the path contains a symbolic link, which {option} does not follow");
         let (verdict, verb, cause) = match failure {
@@ -137,12 +162,6 @@ impl Files {
             _ => (CheckResult::Changed, "check", "it changed while being read".to_owned()),
         };
         Trouble { verdict, verb, cause }
-    }
-
-    /// Returns the group of a line's file, and its number in the group.
-    fn place(&self, line: Line) -> (usize, FileNo) {
-        let file = self.file_of[line.number as usize];
-        self.places.get(file.0 as usize).map_or((0, file), |&(group, file)| (usize::from(group), file))
     }
 }
 
@@ -184,12 +203,12 @@ impl<'f> Paths<'f> {
             };
         }
         let (group, file) = self.files.place(line);
-        let inventory = &self.files.groups[group].inventory;
+        let Group { inventory, prefix, .. } = &self.files.groups[group];
         let at = match self.at.take() {
             Some(at) if at.group == group && at.files.contains(&file.0) => at,
             _ => {
                 let dir = inventory.dir_of(file);
-                self.path.clear();
+                self.path.clone_from(prefix);
                 inventory.push_prefix(dir, &mut self.path);
                 At { group, dir, files: inventory.files_of(dir), prefix: self.path.len() }
             }
@@ -220,11 +239,12 @@ fn stdin(lines: &Lines, platform: Platform) -> Result<Vec<(Algorithm, Digest)>, 
 /// Algorithms, and the files that need exactly these.
 type Part = (Vec<Algorithm>, Inventory);
 
-/// Splits the files by the algorithms they need. Also returns the place of each file. If there is only one
-/// part, which is the usual case, no places are needed and the list is empty.
+/// Splits the files of a table by the algorithms they need. The number of its first path is `first`. Also returns the
+/// place of each file. If there is only one part, which is the usual case, no places are needed and the list is empty.
 fn split(
     inventory: Inventory,
     lines: &Lines,
+    first: u32,
     file_of: &[FileNo],
     budget: &Budget,
 ) -> anyhow::Result<(Vec<Part>, Vec<Place>)> {
@@ -233,7 +253,10 @@ fn split(
     let algorithms = |set| Algorithm::ALL.into_iter().filter(|&it| set & bit(it) != 0).collect::<Vec<_>>();
     let mut sets = vec![0_u16; inventory.files() as usize];
     for line in lines.lines.iter().filter(|line| !line.is_odd) {
-        sets[file_of[line.number as usize].0 as usize] |= bit(line.algorithm);
+        let own = line.number.checked_sub(first).and_then(|nth| file_of.get(nth as usize));
+        if let Some(file) = own {
+            sets[file.0 as usize] |= bit(line.algorithm);
+        }
     }
     let mut different = sets.clone();
     different.sort_unstable();

@@ -9,27 +9,44 @@ use ftk_manifest::{GenerationState, History};
 use ftk_record::quote;
 
 use crate::film::Ignored;
-use crate::hash::check::lists::{List, ParseOptions, Tables};
+use crate::hash::check::lists::{List, ParseOptions, Source, Tables, placed};
 use crate::hash::check::verdict::CheckResult;
 use crate::hash::reading::ReadList;
 use crate::human;
 
 impl ParseOptions<'_> {
     /// Adds the files that the history of the directory `film` records, and the state of each generation. Reports what
-    /// is wrong in it.
-    pub(super) fn history(&self, path: &OsStr, film: &Path, tables: &mut Tables) -> anyhow::Result<()> {
+    /// is wrong in it. Returns whether it was read.
+    ///
+    /// # Errors
+    /// If the history was named and cannot be read, or if its files do not fit into the tables.
+    pub(super) fn history(&self, source: &Source, film: &Path, tables: &mut Tables) -> anyhow::Result<bool> {
         let console = self.run.console;
+        let Source { path, found } = source;
         let name = quote(path.as_bytes());
-        let history = History::read(film, &self.run.budget).with_context(|| name.clone())?;
-        let ignored = Ignored::of(&history).with_context(|| name.clone())?;
+        let nested = found.as_ref().map_or(&[][..], |found| &found.nested);
+        let read = History::read(film, nested, &self.run.budget).map_err(anyhow::Error::from);
+        let read = read.and_then(|history| Ok((Ignored::of(&history)?, history)));
+        let (ignored, history) = match read.with_context(|| name.clone()) {
+            Ok(read) => read,
+            Err(error) if found.is_some() => {
+                console.fatal(&error);
+                return Ok(false);
+            }
+            Err(error) => return Err(error),
+        };
+        let root = self.root.unwrap_or(film);
+        let (table, place) = tables.place(found.as_ref(), root, true, &self.run.budget)?;
+        let shown = |path| placed(found.as_ref().map(|_| film), path);
         for unusable in &history.unusable {
             let file = unusable.item.path.as_ref().map_or("it".into(), |path| quote(path.as_bytes()));
-            let (generation, line) = (quote(&unusable.generation), unusable.line);
+            let (generation, line) = (quote(&shown(&unusable.generation)), unusable.line);
             console
                 .error(format_args!("{generation}, line {line}: cannot check {file}: {}", unusable.item.why));
         }
         for inconsistency in &history.inconsistencies {
-            console.error(format_args!("{}: {}", quote(&inconsistency.generation), inconsistency.what));
+            let generation = quote(&shown(&inconsistency.generation));
+            console.error(format_args!("{generation}: {}", inconsistency.what));
         }
         if history.unknown_directory_hashes > 0 {
             let hashes = human::count(history.unknown_directory_hashes, "directory hash");
@@ -39,7 +56,6 @@ impl ParseOptions<'_> {
         let start = tables.lines.lines.len();
         let mut read = ReadList { name, ..ReadList::default() };
         read.unusable = history.unusable.len() as u64;
-        let root = self.root.unwrap_or(film);
         for file in &history.files {
             if !tables.is_wanted(&file.path) {
                 read.usable += 1;
@@ -49,7 +65,7 @@ impl ParseOptions<'_> {
                 console.error(format_args!(
                     "{}: cannot check {}: it has only digests of failed checks",
                     read.name,
-                    quote(&file.path)
+                    quote(&shown(&file.path))
                 ));
                 read.unusable += 1;
                 continue;
@@ -60,7 +76,7 @@ impl ParseOptions<'_> {
             if ignored.has(&file.path, false) && !is_there() {
                 continue;
             }
-            tables.push(&file.path, &file.digests, file.size, &self.run.budget)?;
+            tables.push(table, &placed(place, &file.path), &file.digests, file.size, &self.run.budget)?;
         }
         let states = history.generations.iter().map(|(path, state)| {
             let verdict = match state {
@@ -69,9 +85,9 @@ impl ParseOptions<'_> {
                 GenerationState::Missing => CheckResult::Missing,
                 GenerationState::Unlisted => CheckResult::New,
             };
-            (path.clone(), verdict)
+            (shown(path).into_owned(), verdict)
         });
-        tables.lines.generations.extend(states);
+        let generations = states.collect();
         tables.lines.is_inconsistent |= !history.inconsistencies.is_empty();
         tables.lines.ignored.push(ignored);
         let lines = start..tables.lines.lines.len();
@@ -79,9 +95,11 @@ impl ParseOptions<'_> {
             read,
             path: film.to_path_buf(),
             lines,
+            table,
+            generations,
             identity: None,
-            is_found: false,
+            is_found: found.is_some(),
         });
-        Ok(())
+        Ok(true)
     }
 }

@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::ffi::{CString, OsStr, OsString};
+use std::ffi::{CStr, CString, OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use anyhow::{Context as _, bail};
 use ftk_file::{FileType, open_checked};
@@ -33,26 +34,26 @@ pub(super) struct ParseOptions<'a> {
     pub(super) reading: Reading<'a>,
     /// The directory that paths are confined to.
     pub(super) root: Option<&'a Path>,
+    /// What confines them.
+    pub(super) confined_by: Option<&'static str>,
     /// The names that are checked; all if empty.
     pub(super) only: &'a [OsString],
     pub(super) run: &'a Run<'a>,
 }
 
-/// The checksum lines of all lists. Their paths are stored separately, in the table of files.
+/// The checksum lines of all lists. Their paths are stored separately, in the tables of files.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     pub(super) lists: Vec<List>,
     pub(super) lines: Vec<Line>,
     /// The digest of each line, followed by the size of the file (8 bytes, big-endian) if the line has it.
     pub(super) expected: Vec<u8>,
-    /// Names that do not stand for a file of the table.
+    /// Names that do not stand for a file of a table.
     pub(super) odd: Vec<Odd>,
     /// Whether some lines have the size of their file.
     pub(super) has_sizes: bool,
     /// The names of `--only`, and whether a list has them.
     pub(super) only: BTreeMap<Vec<u8>, bool>,
-    /// The files of film hash lists that record each other, and whether they are as recorded.
-    pub(super) generations: Vec<(Vec<u8>, CheckResult)>,
     /// Whether a history contradicts itself.
     pub(super) is_inconsistent: bool,
     /// What histories do not record.
@@ -67,6 +68,10 @@ pub(super) struct List {
     pub(super) path: PathBuf,
     /// The range of its lines in the table.
     pub(super) lines: Range<usize>,
+    /// The table of its files, by number.
+    pub(super) table: usize,
+    /// The files of a film hash list that record each other, and whether they are as recorded.
+    pub(super) generations: Vec<(Vec<u8>, CheckResult)>,
     /// Identity of the list, if it is a regular file.
     pub(super) identity: Option<Identity>,
     /// Whether it was found below a directory.
@@ -79,7 +84,7 @@ type Identity = (u64, u64);
 /// One digest of a list, in 8 bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
-    /// Number of the path in the table of files, or index into [`Lines::odd`].
+    /// Number of the path in the tables of files, one after the other, or index into [`Lines::odd`].
     pub(super) number: u32,
     pub(super) is_odd: bool,
     pub(super) algorithm: Algorithm,
@@ -88,7 +93,7 @@ pub(super) struct Line {
     pub(super) has_size: bool,
 }
 
-/// A name in a checksum line that does not stand for a file of the table.
+/// A name in a checksum line that does not stand for a file of a table.
 #[derive(Debug)]
 pub(super) enum Odd {
     Stdin,
@@ -99,31 +104,59 @@ pub(super) enum Odd {
 #[derive(Debug)]
 pub(super) struct Source {
     pub(super) path: OsString,
-    /// Whether it was found below a directory. Its names are then relative to its own one.
-    pub(super) is_found: bool,
+    /// Where it was found below a directory. Its names are then relative to its own place.
+    pub(super) found: Option<Found>,
 }
+
+/// Where a list was found.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    /// The directory that was searched.
+    pub(super) start: Rc<CStr>,
+    /// The length of this directory in the path of the list, with the slash.
+    pub(super) prefix: usize,
+    /// Of a history, the directories below its root with a nested one, each with a slash at the end.
+    pub(super) nested: Vec<Vec<u8>>,
+}
+
+/// Some of the files that lists name.
+#[derive(Debug)]
+pub(super) struct PathTable {
+    pub(super) paths: PathList,
+    /// What precedes each path in a verdict.
+    pub(super) prefix: Vec<u8>,
+    /// What confines the paths to a directory, if something does.
+    pub(super) confined_by: Option<&'static str>,
+}
+
+/// What confines the paths of a film hash list.
+pub(super) const FILM: &str = "a film hash list";
 
 impl ParseOptions<'_> {
     /// Reads all lists. Returns their lines, their paths, and whether all of them were read to the end.
     /// Errors are reported, and the other lists are still read.
-    pub(super) fn read(&self, lists: &[Source]) -> anyhow::Result<(Lines, PathList, bool)> {
-        let paths = confined(self.root)?;
-        let has_stdin = self.root.is_none() && lists.iter().all(|list| list.path != "-" && !list.is_found);
-        let mut tables = Tables::new(paths.within(&self.run.budget), has_stdin);
+    pub(super) fn read(&self, lists: &[Source]) -> anyhow::Result<(Lines, Vec<PathTable>, bool)> {
+        let paths = confined(self.root)?.within(&self.run.budget);
+        let has_stdin =
+            self.root.is_none() && lists.iter().all(|list| list.path != "-" && list.found.is_none());
+        let mut tables = Tables::new(paths, self.confined_by, has_stdin);
         tables.lines.only =
             self.only.iter().map(|name| (bare_name(name.as_bytes()).to_vec(), false)).collect();
         let mut is_whole = true;
         for list in lists {
             is_whole &= self.one(list, &mut tables)?;
         }
+        tables.number_across()?;
         Ok((tables.lines, tables.paths, is_whole))
     }
 
     fn one(&self, source: &Source, tables: &mut Tables) -> anyhow::Result<bool> {
-        let &Source { ref path, is_found } = source;
-        if let Some(film) = FilmList::of(path).filter(|film| film.is_history) {
-            return self.history(path, &film.root, tables).map(|()| true);
+        let Source { path, found } = source;
+        let film = FilmList::of(path);
+        if let Some(film) = film.as_ref().filter(|film| film.is_history) {
+            return self.history(source, &film.root, tables);
         }
+        let is_found = found.is_some();
         let said = |verb, error: &io::Error| self.run.console.path_error(verb, path.as_bytes(), cause(error));
         let opened = if is_found { open_found(path) } else { open(path) };
         let opened = opened.and_then(|input| Ok((input.metadata()?, input)));
@@ -149,7 +182,8 @@ impl ParseOptions<'_> {
         if is_found {
             root = Path::new(path).parent().unwrap_or(root);
         }
-        let place = is_found.then_some(root);
+        let is_confined = film.is_some();
+        let (table, place) = tables.place(found.as_ref(), root, is_confined, &self.run.budget)?;
         let (read, result) = self.reading.read(
             path,
             input,
@@ -163,19 +197,19 @@ impl ParseOptions<'_> {
                 if !is_wanted {
                     return Ok(());
                 }
-                tables.push(&placed(place, name), line.digests, line.size, &self.run.budget)
+                tables.push(table, &placed(place, name), line.digests, line.size, &self.run.budget)
             },
             |complaint| self.run.console.error(complaint),
         )?;
         if let Err(error) = &result {
             said("read", error);
         }
-        if read.is_film && self.root.is_none() {
+        if read.is_film && self.root.is_none() && !(is_found && is_confined) {
             bail!("{} is a film hash list: --root names the directory of its files", read.name);
         }
         let lines = start..tables.lines.lines.len();
         if let Some(names) = separators.backslashes(root) {
-            tables.replace(names, place)?;
+            tables.replace(table, names, place)?;
             self.run.console.summary(format_args!(
                 "{}: `\\` in names is read as `/`, since no name has `/` and none exists as it is",
                 read.name
@@ -185,7 +219,9 @@ impl ParseOptions<'_> {
         // If reading fails before the first checksum line, the error has been reported, and the list is not
         // needed.
         if is_whole || !lines.is_empty() {
-            tables.lines.lists.push(List { read, path: path.into(), lines, identity, is_found });
+            let path = path.into();
+            let generations = Vec::new();
+            tables.lines.lists.push(List { read, path, lines, table, generations, identity, is_found });
         }
         Ok(is_whole)
     }
@@ -200,7 +236,7 @@ fn open_found(path: &OsStr) -> io::Result<File> {
 }
 
 /// Returns the path of a name in a list: in the directory `place`, or else as it is.
-fn placed<'n>(place: Option<&Path>, name: &'n [u8]) -> Cow<'n, [u8]> {
+pub(super) fn placed<'n>(place: Option<&Path>, name: &'n [u8]) -> Cow<'n, [u8]> {
     let Some(dir) = place else { return Cow::Borrowed(name) };
     Cow::Owned(dir.join(OsStr::from_bytes(bare_name(name))).into_os_string().into_vec())
 }
@@ -264,7 +300,8 @@ impl Separators {
 /// The tables while they are filled.
 pub(super) struct Tables {
     pub(super) lines: Lines,
-    pub(super) paths: PathList,
+    /// The first is that of the lists that were named, and of other lists than film hash lists.
+    pub(super) paths: Vec<PathTable>,
     /// Whether the name `-` in a list stands for standard input.
     has_stdin: bool,
     /// Bytes reserved from the budget for the lines.
@@ -272,8 +309,56 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    pub(super) fn new(paths: PathList, has_stdin: bool) -> Self {
+    /// Makes empty tables. The first one has `paths`, which `confined_by` confines to a directory.
+    pub(super) fn new(paths: PathList, confined_by: Option<&'static str>, has_stdin: bool) -> Self {
+        let paths = vec![PathTable { paths, prefix: Vec::new(), confined_by }];
         Self { lines: Lines::default(), paths, has_stdin, reserved: 0 }
+    }
+
+    /// Returns the number of the table for the files of a list, and the directory in it that their names are relative
+    /// to, if the list was found. `root` is that directory.
+    ///
+    /// The files of film hash lists are confined to the directory that was searched. Since their names are, too, they
+    /// do not leave `root`.
+    pub(super) fn place<'r>(
+        &mut self,
+        found: Option<&Found>,
+        root: &'r Path,
+        is_film: bool,
+        budget: &Budget,
+    ) -> anyhow::Result<(usize, Option<&'r Path>)> {
+        let Some(found) = found else { return Ok((0, None)) };
+        if !is_film {
+            return Ok((0, Some(root)));
+        }
+        let mut prefix = found.start.to_bytes().to_vec();
+        prefix.resize(found.prefix, b'/');
+        let below = root.as_os_str().as_bytes().get(found.prefix..).unwrap_or_default();
+        let table = self.paths.iter().skip(1).position(|table| table.prefix == prefix);
+        let table = match table {
+            Some(at) => at + 1,
+            None => {
+                let paths = PathList::confined((*found.start).to_owned()).within(budget);
+                self.paths.push(PathTable { paths, prefix, confined_by: Some(FILM) });
+                self.paths.len() - 1
+            }
+        };
+        Ok((table, Some(Path::new(OsStr::from_bytes(below)))))
+    }
+
+    /// Numbers the paths of all tables one after the other.
+    fn number_across(&mut self) -> anyhow::Result<()> {
+        let mut first = 0_u32;
+        for (nth, table) in self.paths.iter().enumerate() {
+            for list in self.lines.lists.iter().filter(|list| list.table == nth && first > 0) {
+                for line in self.lines.lines[list.lines.clone()].iter_mut().filter(|line| !line.is_odd) {
+                    line.number += first;
+                }
+            }
+            let len = u32::try_from(table.paths.len()).ok();
+            first = len.and_then(|len| first.checked_add(len)).context(TOO_LARGE)?;
+        }
+        Ok(())
     }
 
     /// Returns whether a name is to be checked, and notes that a list has it.
@@ -282,15 +367,16 @@ impl Tables {
         only.is_empty() || only.get_mut(bare_name(name)).map(|it| *it = true).is_some()
     }
 
-    /// Adds a file with at least one digest, and its size if the list has it.
+    /// Adds a file with at least one digest, and its size if the list has it, to the table of this number.
     pub(super) fn push(
         &mut self,
+        table: usize,
         name: &[u8],
         digests: &[(Algorithm, Digest)],
         mut size: Option<u64>,
         budget: &Budget,
     ) -> anyhow::Result<()> {
-        let (number, is_odd) = self.number(name)?;
+        let (number, is_odd) = self.number(table, name)?;
         let Lines { lines, expected, has_sizes, .. } = &mut self.lines;
         for (nth, &(algorithm, ref digest)) in digests.iter().enumerate() {
             // The first line of the file has the size.
@@ -309,28 +395,35 @@ impl Tables {
         Ok(())
     }
 
-    /// Adds a name. Returns its number, and whether it is an odd one.
-    fn number(&mut self, name: &[u8]) -> anyhow::Result<(u32, bool)> {
+    /// Adds a name. Returns its number in the table, and whether it is an odd one.
+    fn number(&mut self, table: usize, name: &[u8]) -> anyhow::Result<(u32, bool)> {
         let odd = &mut self.lines.odd;
+        let PathTable { paths, prefix, .. } = &mut self.paths[table];
         let as_odd = if self.has_stdin && *name == *b"-" {
             Some(Odd::Stdin)
         } else {
-            match self.paths.push(name) {
+            match paths.push(name) {
                 Ok(()) => None,
                 Err(full @ Unlisted::Full(_)) => bail!(anyhow::Error::new(full).context(TOO_LARGE)),
-                Err(why) => Some(Odd::Path(name.to_vec(), why)),
+                Err(why) if name.starts_with(b"/") => Some(Odd::Path(name.to_vec(), why)),
+                Err(why) => Some(Odd::Path([&**prefix, name].concat(), why)),
             }
         };
         let is_odd = as_odd.is_some();
         odd.extend(as_odd);
-        Ok((if is_odd { odd.len() } else { self.paths.len() } as u32 - 1, is_odd))
+        Ok((if is_odd { odd.len() } else { paths.len() } as u32 - 1, is_odd))
     }
 
     /// Gives other names to files: those with `/` instead of `\`, at the place of the list.
-    fn replace(&mut self, names: Vec<(usize, Vec<u8>)>, place: Option<&Path>) -> anyhow::Result<()> {
+    fn replace(
+        &mut self,
+        table: usize,
+        names: Vec<(usize, Vec<u8>)>,
+        place: Option<&Path>,
+    ) -> anyhow::Result<()> {
         for (first, mut name) in names {
             name.iter_mut().filter(|byte| **byte == b'\\').for_each(|byte| *byte = b'/');
-            let (number, is_odd) = self.number(&placed(place, &name))?;
+            let (number, is_odd) = self.number(table, &placed(place, &name))?;
             let file = self.lines.lines[first..].iter_mut().enumerate();
             for (_, line) in file.take_while(|(nth, line)| *nth == 0 || line.is_more) {
                 (line.number, line.is_odd) = (number, is_odd);

@@ -29,8 +29,8 @@ use crate::film::FilmList;
 use crate::globals::Globals;
 use crate::hash::HashArgs;
 use crate::hash::check::files::Files;
-use crate::hash::check::found::Found;
-use crate::hash::check::lists::ParseOptions;
+use crate::hash::check::found::Sources;
+use crate::hash::check::lists::{FILM, ParseOptions};
 use crate::hash::check::unlisted::SearchedTree;
 use crate::hash::check::verdict::CheckResult;
 use crate::hash::check::verdicts::{Manner, Verdicts};
@@ -156,24 +156,21 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let end = if args.zero { End::Nul } else { End::Newline };
     let warn = own.warn && !own.status;
     let reading = Reading { end, algorithms: &args.algorithms(), verb: ["check", "checked"], warn };
-    let options = ParseOptions { reading, root, only: &own.only, run: &run };
+    let confined_by = root.map(|_| if film_root.is_some() { FILM } else { "--root" });
+    let options = ParseOptions { reading, root, confined_by, only: &own.only, run: &run };
     let follow = args.selection.follow(Follow::Roots);
-    let Found { sources, outcome: found } = match root {
-        None => Found::search(names, own.new, &selection, &run)?,
-        Some(_) => Found::named(names),
+    let Sources { sources, outcome: found } = match root {
+        None => Sources::search(names, own.new, &selection, &run)?,
+        Some(_) => Sources::named(names),
     };
     let (lines, paths, is_whole) = options.read(&sources)?;
-    let confined_by = if film_root.is_some() { "a film hash list" } else { "--root" };
-    let files = Files::read(&lines, paths, root.map(|_| confined_by), &run)?;
+    let files = Files::read(&lines, paths, &run)?;
 
     let manner = Manner { args: own, is_quiet: globals.quiet, json: globals.json, end };
     let mut verdicts = Verdicts::new(manner, out, console);
     let mut outcome = found.max(Outcome::error_if(!is_whole));
     if lines.is_inconsistent {
         outcome = outcome.max(Outcome::Negative);
-    }
-    for (path, verdict) in &lines.generations {
-        verdicts.without_digest(*verdict, [&**path]);
     }
     verdicts.of_lines(&lines, &files);
     if outcome == Outcome::Success {

@@ -155,15 +155,18 @@ impl<'a> Verdicts<'a> {
         let mut paths = files.paths(lines);
         let mut expected = &*lines.expected;
         for list in &lines.lists {
+            let all_before = self.counts;
+            for (path, verdict) in &list.generations {
+                self.without_digest(*verdict, [&**path]);
+            }
             let (before, missing) = (self.counts, self.missing);
             let part = &lines.lines[list.lines.clone()];
             self.of_part(part, &mut expected, &mut paths);
-            let counts = self.counts.since(before);
-            self.of_list(list, counts.of(CheckResult::Ok) > 0);
+            self.of_list(list, self.counts.since(before).of(CheckResult::Ok) > 0);
             if list.is_found {
                 // The error about a list without checksums has been printed.
                 if list.read.usable > 0 {
-                    let what = counts.to_string();
+                    let what = self.counts.since(all_before).to_string();
                     let what = if what.is_empty() { "no file checked" } else { &what };
                     self.summaries.push(format!("{}: {what}", list.read.name));
                 }

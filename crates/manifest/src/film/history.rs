@@ -103,9 +103,12 @@ pub struct History {
 impl History {
     /// Reads the history of the directory `root`, which has a directory `ascmhl`. No link below `root` is followed.
     ///
+    /// Nested histories are found by what the outer ones record. `known` are the paths below `root` of directories that
+    /// have one in any case, each with a slash at the end.
+    ///
     /// # Errors
     /// If there is none, if an intact file of it cannot be read or is malformed, or if it does not fit into the budget.
-    pub fn read(root: &Path, budget: &Budget) -> Result<Self, HistoryError> {
+    pub fn read(root: &Path, known: &[Vec<u8>], budget: &Budget) -> Result<Self, HistoryError> {
         let mut loader = Loader {
             root: open_root(root)?,
             budget,
@@ -125,7 +128,10 @@ impl History {
         };
         let mut open = vec![Vec::new()];
         let mut seen = BTreeSet::from([Vec::new()]);
-        while let Some(prefix) = open.pop() {
+        let mut known = known.iter();
+        loop {
+            let next = open.pop().or_else(|| known.find(|prefix| seen.insert((*prefix).clone())).cloned());
+            let Some(prefix) = next else { break };
             let mut nested = loader.one(&prefix)?;
             nested.retain(|prefix| seen.insert(prefix.clone()));
             open.extend(nested);

@@ -18,7 +18,7 @@ use crate::entry::{ROOT, key};
 use crate::field_set::FieldSet;
 use crate::parse::check_path;
 use crate::text::brief;
-use crate::{Entry, Error, Field, History, HistoryFile, Writer};
+use crate::{Entry, Error, Field, History, HistoryFile, Writer, Xattr};
 
 /// The entries of a list, sorted, in memory.
 ///
@@ -35,6 +35,8 @@ pub struct Import {
     /// All paths, targets and digests.
     bytes: Vec<u8>,
     entries: Vec<Imported>,
+    /// Whether the list has extended attributes. Entries without any have none then.
+    has_xattrs: bool,
 }
 
 /// One entry.
@@ -50,6 +52,8 @@ struct Imported {
     stat: Stat,
     /// Entries with the same number are links of one file. `None` if the list does not say this.
     inode: Option<u64>,
+    /// The extended attributes, sorted by name.
+    xattrs: Vec<Xattr>,
 }
 
 /// What a manifest has not although the list names it.
@@ -235,10 +239,23 @@ impl Import {
                 target: it.target.clone().map(|target| &self.bytes[target]),
                 digests: &self.bytes[it.digests.clone()],
                 link_group: group.map(|(first, _)| &self.bytes[first.clone()]),
+                xattrs: self.has_xattrs.then_some(&it.xattrs),
                 ..Entry::new(&self.bytes[it.path.clone()], it.stat)
             })?;
         }
         Ok(self.entries.len() as u64)
+    }
+
+    /// Removes the entries that `keeps` refuses, given their path below the root, which is empty for the root, and
+    /// type.
+    pub(super) fn retain(&mut self, mut keeps: impl FnMut(&[u8], FileType) -> bool) {
+        let Self { bytes, entries, .. } = self;
+        entries.retain(|it| keeps(key(&bytes[it.path.clone()]), it.stat.file_type));
+    }
+
+    /// Returns whether an entry has an extended attribute with a name that begins so.
+    pub(super) fn has_xattr(&self, start: &[u8]) -> bool {
+        self.entries.iter().flat_map(|it| &it.xattrs).any(|xattr| xattr.name.starts_with(start))
     }
 
     /// Sorts the entries, joins those of one path, and checks that they make a manifest.
@@ -372,7 +389,8 @@ fn complete(
 impl<'c> Collector<'c> {
     pub(super) fn new(algorithms: Vec<Algorithm>, root: Option<&'c [u8]>, budget: &Budget) -> Self {
         let (assumed, options, skipped) = (Vec::new(), Vec::new(), BTreeMap::new());
-        let import = Import { algorithms, assumed, options, skipped, bytes: Vec::new(), entries: Vec::new() };
+        let (bytes, entries, has_xattrs) = (Vec::new(), Vec::new(), false);
+        let import = Import { algorithms, assumed, options, skipped, bytes, entries, has_xattrs };
         Self { import, root, reserved: Reservation::new(budget) }
     }
 
@@ -412,7 +430,18 @@ impl<'c> Collector<'c> {
             known: line.known,
             stat: line.stat,
             inode: line.inode,
+            xattrs: Vec::new(),
         });
+        Ok(())
+    }
+
+    /// Sets the extended attributes of the last entry.
+    pub(super) fn set_xattrs(&mut self, mut xattrs: Vec<Xattr>) -> Result<(), ImportError> {
+        xattrs.sort_by(|a, b| a.name.cmp(&b.name));
+        self.reserved.consume(size_of_xattrs(&xattrs))?;
+        if let Some(last) = self.import.entries.last_mut() {
+            last.xattrs = xattrs;
+        }
         Ok(())
     }
 
@@ -422,9 +451,10 @@ impl<'c> Collector<'c> {
         self.reserved.consume((2 * path.len() + 2 * size_of::<Imported>()) as u64)?;
         let start = bytes.len();
         bytes.extend_from_slice(path);
-        let Imported { ref target, ref digests, has, known, stat, inode, .. } = entries[at];
-        let (target, digests) = (target.clone(), digests.clone());
-        entries.push(Imported { path: start..bytes.len(), target, digests, has, known, stat, inode });
+        let Imported { ref target, ref digests, has, known, stat, inode, ref xattrs, .. } = entries[at];
+        let (target, digests, xattrs) = (target.clone(), digests.clone(), xattrs.clone());
+        self.reserved.consume(size_of_xattrs(&xattrs))?;
+        entries.push(Imported { path: start..bytes.len(), target, digests, has, known, stat, inode, xattrs });
         Ok(())
     }
 
@@ -450,8 +480,15 @@ impl<'c> Collector<'c> {
     }
 
     /// Sorts the entries of an archive, whose files have digests by all `algorithms`, even if it has no file.
-    pub(super) fn of_archive(self, algorithms: &[Algorithm], budget: &Budget) -> Result<Import, ImportError> {
+    /// `has_xattrs`: whether it records extended attributes.
+    pub(super) fn of_archive(
+        self,
+        algorithms: &[Algorithm],
+        has_xattrs: bool,
+        budget: &Budget,
+    ) -> Result<Import, ImportError> {
         let mut import = self.import.sorted(Repeated::Follows, budget)?;
+        import.has_xattrs = has_xattrs;
         import.algorithms = algorithms.to_vec();
         Ok(import)
     }
@@ -521,6 +558,11 @@ fn exclude(path: &[u8], skipped: Skipped) -> Vec<u8> {
     }
     option.extend_from_slice(if skipped == Skipped::Whole { b"" } else { b"/*" });
     option
+}
+
+/// Returns the memory that extended attributes use.
+fn size_of_xattrs(xattrs: &[Xattr]) -> u64 {
+    xattrs.iter().map(|it| (size_of::<Xattr>() + it.name.len() + it.value.len()) as u64).sum()
 }
 
 /// Returns the members that a list with only sizes has, and the size.

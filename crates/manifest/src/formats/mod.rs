@@ -10,6 +10,7 @@
 //! | [`Format::Csv`] | every member | nothing |
 //! | [`Format::AscMhl`] | size, mtime and digests of regular files, hashes of directories | size and digests of regular files |
 
+mod acl;
 mod csv;
 mod export;
 mod import;
@@ -23,6 +24,7 @@ mod vis;
 
 use std::fmt;
 
+pub use acl::{Account, FindAccount};
 pub use export::{Export, ExportError};
 pub use import::{Import, ImportError};
 pub use mtree_reader::begins_mtree;

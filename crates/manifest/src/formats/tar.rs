@@ -3,19 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
 
-use ftk_file::{Stat, device_of};
+use ftk_file::{Stat, TRUSTED, device_of};
 use ftk_hash::{Algorithm, Digest};
 use ftk_inventory::Budget;
 use ftk_record::{MemberKind, TarEnd, TarMember, TarReader};
 use ftk_walk::FileType;
 
+use super::acl::{self, FindAccount};
 use super::import::{Collector, Line, set};
 use super::{Import, ImportError};
 use crate::entry::{ROOT, key};
 use crate::field_set::FieldSet;
 use crate::parse::check_path;
 use crate::text::brief;
-use crate::{Failed, Field};
+use crate::{Failed, Field, Xattr};
 
 /// The members of a tar archive, as an extraction into an empty directory would make them.
 #[derive(Debug)]
@@ -24,6 +25,10 @@ pub struct TarTree {
     pub import: Import,
     /// The paths of members that could not be recorded.
     pub failed: Failed,
+    /// Whether members have extended attributes. Then those without any have none.
+    pub has_xattrs: bool,
+    /// Whether some of them have attributes that Linux shows only to root.
+    pub has_trusted_xattrs: bool,
     /// How the archive ended.
     pub end: TarEnd,
     /// The number of files that were read.
@@ -46,7 +51,10 @@ impl TarTree {
     /// The last member of a path counts. A hard link has the content and the metadata of the member that it names, as
     /// that was before the link. Directories that have no member are recorded by their type alone. `refuse` gets the
     /// name of each member that cannot be recorded, and why: its name is absolute or has `..`, its type is unknown, or
-    /// it is a link to something that the archive does not have before it.
+    /// it is a link to something that the archive does not have before it, or its access control list is malformed or
+    /// has an account that `find_account` does not know.
+    ///
+    /// If a member has an extended attribute, the archive records them, and an access control list is one, too.
     ///
     /// An entry uses about 400 bytes, twice its path, its target and its digests.
     ///
@@ -58,6 +66,7 @@ impl TarTree {
         algorithms: &[Algorithm],
         budget: &Budget,
         hash: HashMember<'_>,
+        find_account: FindAccount<'_>,
         refuse: &mut dyn FnMut(&[u8], &str),
     ) -> Result<Self, ImportError> {
         let mut reader = TarReader::new(input);
@@ -65,8 +74,8 @@ impl TarTree {
         // The last entry of each path.
         let mut latest: BTreeMap<Vec<u8>, usize> = BTreeMap::new();
         let mut failed = BTreeSet::new();
-        let (mut files, mut bytes, mut repeated) = (0, 0, 0);
-        while let Some(member) = reader.next()? {
+        let (mut files, mut bytes, mut repeated, mut has_xattrs) = (0, 0, 0, false);
+        while let Some(mut member) = reader.next()? {
             let path = match path_of(&member.name) {
                 Ok(path) => path,
                 Err(why) => {
@@ -75,6 +84,7 @@ impl TarTree {
                 }
             };
             collector.reserve(path.len() as u64 + NODE)?;
+            let mut why = "it is a link to something that the archive does not have before it".to_owned();
             let added = match member.kind {
                 MemberKind::HardLink => {
                     let target = path_of(&member.target).ok();
@@ -86,7 +96,10 @@ impl TarTree {
                         None => false,
                     }
                 }
-                MemberKind::Other(_) => false,
+                MemberKind::Other(flag) => {
+                    why = format!("its type {:?} is unknown", char::from(flag));
+                    false
+                }
                 _ => {
                     let digests = match member.kind {
                         MemberKind::File => {
@@ -97,7 +110,21 @@ impl TarTree {
                         _ => Vec::new(),
                     };
                     let digests: Vec<_> = algorithms.iter().copied().zip(digests).collect();
-                    collector.member(&member, &path, &digests).map(|()| true)?
+                    match xattrs(&member, find_account) {
+                        Ok(xattrs) => {
+                            has_xattrs |= !member.xattrs.is_empty();
+                            if let Some(list) = xattrs.iter().find(|xattr| xattr.name == acl::ACCESS) {
+                                member.mode = acl::mode(&list.value, member.mode);
+                            }
+                            collector.member(&member, &path, &digests)?;
+                            collector.set_xattrs(xattrs)?;
+                            true
+                        }
+                        Err(what) => {
+                            why = what;
+                            false
+                        }
+                    }
                 }
             };
             if added {
@@ -107,13 +134,7 @@ impl TarTree {
                 let is_file = |at| !collector.is_directory(at);
                 repeated += u64::from(before.is_some_and(|before| is_file(before) || is_file(at)));
             } else {
-                refuse(
-                    &member.name,
-                    &match member.kind {
-                        MemberKind::Other(flag) => format!("its type {:?} is unknown", char::from(flag)),
-                        _ => "it is a link to something that the archive does not have before it".into(),
-                    },
-                );
+                refuse(&member.name, &why);
                 latest.remove(&path);
                 failed.insert(path);
             }
@@ -131,9 +152,41 @@ impl TarTree {
         if latest.is_empty() {
             return Err(ImportError::Empty);
         }
-        let import = collector.of_archive(algorithms, budget)?;
-        Ok(Self { import, failed: Failed::new(failed.into_iter().collect()), end, files, bytes, repeated })
+        let import = collector.of_archive(algorithms, has_xattrs, budget)?;
+        let has_trusted_xattrs = import.has_xattr(TRUSTED);
+        Ok(Self {
+            import,
+            failed: Failed::new(failed.into_iter().collect()),
+            has_xattrs,
+            has_trusted_xattrs,
+            end,
+            files,
+            bytes,
+            repeated,
+        })
     }
+
+    /// Removes the entries that `keeps` refuses, given their path below the root, which is empty for the root, and
+    /// type.
+    pub fn retain(&mut self, keeps: impl FnMut(&[u8], FileType) -> bool) {
+        self.import.retain(keeps);
+    }
+}
+
+/// Returns the extended attributes that an extraction of a member gives it, with its access control lists. As
+/// attributes, these have precedence.
+fn xattrs(member: &TarMember, find_account: FindAccount<'_>) -> Result<Vec<Xattr>, String> {
+    let mut xattrs: Vec<_> = member
+        .xattrs
+        .iter()
+        .map(|(name, value)| Xattr { name: name.clone(), value: value.clone() })
+        .collect();
+    for (name, value) in acl::of_lists(&member.acls, find_account)? {
+        if xattrs.iter().all(|xattr| xattr.name != name) {
+            xattrs.push(Xattr { name, value });
+        }
+    }
+    Ok(xattrs)
 }
 
 impl Collector<'_> {

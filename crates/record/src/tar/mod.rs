@@ -18,6 +18,9 @@ pub use reader::{TarEnd, TarMember, TarReader};
 
 use std::io::{self, ErrorKind};
 
+/// The name and the value of an extended attribute.
+pub type TarXattr = (Vec<u8>, Vec<u8>);
+
 /// The unit of an archive.
 const BLOCK: usize = 512;
 

@@ -4,8 +4,10 @@
 
 use std::io;
 
-use super::invalid;
+use data_encoding::BASE64_NOPAD;
+
 use super::sparse::{MAX_SEGMENTS, Segment};
+use super::{TarXattr, invalid};
 
 /// What extended headers say about a member. A record with an empty value removes an earlier one.
 #[derive(Clone, Debug, Default)]
@@ -16,6 +18,12 @@ pub(super) struct Pax {
     pub(super) uid: Option<u64>,
     pub(super) gid: Option<u64>,
     pub(super) mtime_ns: Option<i128>,
+    /// The extended attributes as GNU tar, star and bsdtar store them.
+    schily: Vec<TarXattr>,
+    /// Those as bsdtar stores them, too, with names that all can be decoded.
+    libarchive: Vec<TarXattr>,
+    /// The access control list, and the one for what is made in a directory, as text.
+    pub(super) acls: [Option<Vec<u8>>; 2],
     pub(super) sparse: PaxSparse,
 }
 
@@ -92,7 +100,37 @@ impl Pax {
                     self.segment(segment)?;
                 }
             }
-            _ => {}
+            b"SCHILY.acl.access" => self.acls[0] = name(),
+            b"SCHILY.acl.default" => self.acls[1] = name(),
+            _ => self.xattr(key, value)?,
+        }
+        Ok(())
+    }
+
+    /// Returns the extended attributes.
+    pub(super) fn take_xattrs(&mut self) -> Vec<TarXattr> {
+        let of = if self.libarchive.is_empty() { &mut self.schily } else { &mut self.libarchive };
+        std::mem::take(of)
+    }
+
+    /// Adds an attribute. GNU tar encodes `=` and `%` in names, bsdtar everything that is special in a URL.
+    fn xattr(&mut self, key: &[u8], value: &[u8]) -> io::Result<()> {
+        let damaged = || invalid(format!("its attribute {} is damaged", key.escape_ascii()));
+        let (of, name, value) = if let Some(name) = key.strip_prefix(b"SCHILY.xattr.") {
+            (&mut self.schily, decoded(name, |byte| matches!(byte, b'=' | b'%')), value.to_vec())
+        } else if let Some(name) = key.strip_prefix(b"LIBARCHIVE.xattr.") {
+            let text = value.strip_suffix(b"==").or(value.strip_suffix(b"=")).unwrap_or(value);
+            let value = BASE64_NOPAD.decode(text).map_err(|_| damaged())?;
+            (&mut self.libarchive, decoded(name, |_| true), value)
+        } else {
+            return Ok(());
+        };
+        if name.is_empty() || name.contains(&0) {
+            return Err(damaged());
+        }
+        match of.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, known)) => *known = value,
+            None => of.push((name, value)),
         }
         Ok(())
     }
@@ -104,6 +142,26 @@ impl Pax {
         self.sparse.map.push(segment);
         Ok(())
     }
+}
+
+/// Returns a name in which `%` and two hexadecimal digits stand for a byte, as far as `is_encoded` says so.
+fn decoded(name: &[u8], is_encoded: impl Fn(u8) -> bool) -> Vec<u8> {
+    let (mut out, mut at) = (Vec::with_capacity(name.len()), 0);
+    while let Some(&byte) = name.get(at) {
+        let digit = |at: usize| name.get(at).and_then(|it| char::from(*it).to_digit(16));
+        let code = digit(at + 1).zip(digit(at + 2)).map(|(high, low)| (high * 16 + low) as u8);
+        match code.filter(|code| byte == b'%' && is_encoded(*code)) {
+            Some(code) => {
+                out.push(code);
+                at += 3;
+            }
+            None => {
+                out.push(byte);
+                at += 1;
+            }
+        }
+    }
+    out
 }
 
 /// Returns a number of decimal digits.
@@ -158,6 +216,45 @@ mod tests {
         ] {
             assert!(of(wrong).is_err(), "{}", wrong.escape_ascii());
         }
+    }
+
+    /// GNU tar and bsdtar encode names differently, and an empty value is one.
+    #[test]
+    fn attributes_have_any_name_and_value() {
+        let record = |key: &str, value: &[u8]| {
+            let mut rest = [b" ", key.as_bytes(), b"=", value, b"\n"].concat();
+            let len = (1..).find(|digits| (rest.len() + digits).to_string().len() == *digits).unwrap();
+            rest.splice(..0, (rest.len() + len).to_string().into_bytes());
+            rest
+        };
+        let xattr = |name: &str, value: &[u8]| (name.as_bytes().to_vec(), value.to_vec());
+        let gnu = [
+            record("SCHILY.xattr.user.a%3Db%25c%20", b"1=\n\0"),
+            record("SCHILY.xattr.user.e", b""),
+            record("SCHILY.xattr.user.e", b"2"),
+        ];
+        let mut pax = of(&gnu.concat()).unwrap();
+        assert_eq!(pax.take_xattrs(), [xattr("user.a=b%c%20", b"1=\n\0"), xattr("user.e", b"2")]);
+        let both = [
+            record("LIBARCHIVE.xattr.user.a%20%3d", b"bA"),
+            record("SCHILY.xattr.user.a%20%3d", b"l"),
+            record("LIBARCHIVE.xattr.user.e", b""),
+            record("LIBARCHIVE.xattr.user.f", b"bGw="),
+        ];
+        let mut pax = of(&both.concat()).unwrap();
+        assert_eq!(
+            pax.take_xattrs(),
+            [xattr("user.a =", b"l"), xattr("user.e", b""), xattr("user.f", b"ll")]
+        );
+        for wrong in [
+            record("LIBARCHIVE.xattr.user.e", b"!"),
+            record("SCHILY.xattr.", b"1"),
+            record("LIBARCHIVE.xattr.user.%00", b"bA"),
+        ] {
+            assert!(of(&wrong).unwrap_err().contains("is damaged"));
+        }
+        let acl = record("SCHILY.acl.access", b"user::rwx\n");
+        assert_eq!(of(&acl).unwrap().acls, [Some(b"user::rwx\n".to_vec()), None]);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Read};
 use super::header::{Header, MemberKind};
 use super::pax::Pax;
 use super::sparse::{self, Segment};
-use super::{BLOCK, MAX_EXTENSION, invalid};
+use super::{BLOCK, MAX_EXTENSION, TarXattr, invalid};
 
 /// A member of an archive. Times and sizes are those of the file, not of what the archive stores.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +31,11 @@ pub struct TarMember {
     pub mtime_ns: i128,
     /// The major and minor number of a device.
     pub device: [u32; 2],
+    /// The extended attributes, in the order of the archive. Most archives store none.
+    pub xattrs: Vec<TarXattr>,
+    /// The access control list, and the one for what is made in a directory, as text. Archives may have them as
+    /// attributes, too.
+    pub acls: [Option<Vec<u8>>; 2],
 }
 
 /// How an archive ended.
@@ -171,10 +176,11 @@ impl<R: Read> TarReader<R> {
         &mut self,
         at: u64,
         block: &[u8; BLOCK],
-        pax: Pax,
+        mut pax: Pax,
         [long_name, long_target]: [Option<Vec<u8>>; 2],
     ) -> io::Result<TarMember> {
         let header = Header(block);
+        let xattrs = pax.take_xattrs();
         let mut sparse = pax.sparse;
         let name = sparse.name.take().or(pax.path).or(long_name).unwrap_or_else(|| header.name());
         let kind = match header.type_flag() {
@@ -243,6 +249,8 @@ impl<R: Read> TarReader<R> {
             gid: id(pax.gid.map_or_else(|| header.gid(), Ok)?, "gid")?,
             mtime_ns: pax.mtime_ns.map_or_else(|| header.mtime_ns(), Ok)?,
             device: if is_device { header.device()? } else { [0; 2] },
+            xattrs,
+            acls: pax.acls,
         })
     }
 

@@ -4,7 +4,7 @@ use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::AsFd as _;
 
-use ftk_walk::{Entry, Fields, FileType, Metadata, Op, Recorded, WalkError, lacks};
+use ftk_walk::{Doubt, Entry, Fields, FileType, Metadata, Op, Recorded, WalkError, lacks};
 use regex::bytes::RegexSet;
 use rustix::fs::{Access, AtFlags, readlinkat, statat};
 use rustix::io::Errno;
@@ -83,7 +83,9 @@ impl Test {
 
     pub(super) fn decide(&self, seen: &Seen<'_>) -> Verdict {
         match self {
-            Self::Type(types) => types.matches(seen.file_type).into(),
+            Self::Type(types) => {
+                types.match_recorded(seen.file_type, seen.doubt).map_or(Verdict::call(), Verdict::from)
+            }
             Self::Hidden => (seen.name.starts_with(b".") && !matches!(seen.name, b"." | b"..")).into(),
             Self::Ignored => seen.is_ignored.into(),
             Self::Depth(bound) => bound.matches(&seen.depth.into()).into(),
@@ -92,6 +94,7 @@ impl Test {
             Self::Path(paths) => paths.matches(seen.root, seen.path, seen.file_type, seen.depth).into(),
             Self::NameRegex(regexes) => regexes.is_match(seen.name).into(),
             Self::PathRegex(regexes) => regexes.is_match(seen.path).into(),
+            Self::Empty if seen.doubt == Doubt::Any => Verdict::call(),
             Self::Empty => match seen.file_type {
                 FileType::Regular => of(seen, Fields::SIZE, |metadata| (metadata.size == 0).into()),
                 FileType::Directory => Verdict::call(),
@@ -99,7 +102,9 @@ impl Test {
                 _ => Verdict::No,
             },
             Self::Access(_) | Self::Attribute(_) => Verdict::call(),
-            Self::Target(_) | Self::Broken => call_if(seen.file_type == FileType::Symlink),
+            Self::Target(_) | Self::Broken => {
+                call_if(seen.file_type == FileType::Symlink || seen.doubt != Doubt::None)
+            }
             Self::Capable => call_if(seen.file_type == FileType::Regular),
             Self::Has(_) => call_if(seen.file_type == FileType::Directory),
             Self::Perm(perm) => of(seen, Fields::MODE, |metadata| {
@@ -206,6 +211,7 @@ impl Test {
     /// Decides by a record, or returns the member that it lacks.
     fn ask(&self, record: &Recorded<'_>) -> Result<bool, &'static str> {
         match self {
+            Self::Empty if record.doubt == Doubt::Any => Err("mode"),
             Self::Empty => record.has_entries.map(|has| !has).ok_or("list of all entries in it"),
             Self::Target(globs) => {
                 record.target.map(|target| globs.matches(target.to_bytes())).ok_or("target")
@@ -219,6 +225,7 @@ impl Test {
                 record.attributes.as_ref().map(|names| names.contains(&CAPABILITIES)).ok_or("xattrs")
             }
             Self::Time(..) => Err("birth_ns"),
+            Self::Type(_) => Err("mode"),
             // Selections with other tests are refused before.
             _ => Err("answer"),
         }

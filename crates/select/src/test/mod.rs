@@ -13,7 +13,7 @@ mod known_ids;
 mod mounts;
 mod node;
 
-use ftk_walk::{Entry, Fields, FileType, Metadata};
+use ftk_walk::{Doubt, Entry, Fields, FileType, Metadata};
 
 use crate::Selection;
 
@@ -31,7 +31,9 @@ pub(crate) struct Seen<'e> {
     /// The number of the starting point.
     root: usize,
     file_type: FileType,
-    depth: u32,
+    /// What a record does not say about the type.
+    doubt: Doubt,
+    pub(crate) depth: u32,
     metadata: Option<&'e Metadata>,
 }
 
@@ -50,6 +52,7 @@ impl<'e> Seen<'e> {
             is_ignored,
             root: selection.first_root + entry.root(),
             file_type: entry.file_type(),
+            doubt: entry.record().map_or(Doubt::None, |record| record.doubt),
             depth: selection.base_depth() + entry.depth(),
             metadata: None,
         }
@@ -57,7 +60,8 @@ impl<'e> Seen<'e> {
 
     /// What is known of an entry by its place alone.
     pub(crate) fn at(name: &'e [u8], path: &'e [u8], depth: u32, file_type: FileType) -> Self {
-        Self { name, path, is_ignored: false, root: 0, file_type, depth, metadata: None }
+        let doubt = Doubt::None;
+        Self { name, path, is_ignored: false, root: 0, file_type, doubt, depth, metadata: None }
     }
 
     fn with<'m>(self, metadata: &'m Metadata) -> Seen<'m>

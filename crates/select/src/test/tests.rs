@@ -163,6 +163,7 @@ proptest! {
             is_ignored: facts.is_ignored,
             root: 0,
             file_type: facts.file_type,
+            doubt: Doubt::None,
             depth: facts.depth,
             metadata: None,
         };

@@ -149,14 +149,14 @@ impl Listed {
             );
             // The content of a link is that of the file to which it leads.
             match payload.link(file.path()) {
-                None => tables.push(file.path(), &digests, None, &run.budget).context(TOO_LARGE)?,
+                None => tables.push(0, file.path(), &digests, None, &run.budget).context(TOO_LARGE)?,
                 Some(target) => links.push((file.path().to_vec(), target.to_vec(), digests.clone())),
             }
         }
         let mut names = Vec::with_capacity(links.len());
         for (path, target, digests) in links {
             names.push((path, tables.lines.lines.len()));
-            tables.push(&target, &digests, None, &run.budget).context(TOO_LARGE)?;
+            tables.push(0, &target, &digests, None, &run.budget).context(TOO_LARGE)?;
         }
         Ok(names)
     }

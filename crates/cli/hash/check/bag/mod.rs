@@ -53,11 +53,11 @@ pub(in crate::hash) fn run(args: &HashArgs, globals: &Globals, console: &Console
     tags::check_oxum(&declaration, &payload, &mut findings);
     listed.check(&declaration, &mut findings);
     let root = CString::new(dir.as_bytes())?;
-    let mut tables = Tables::new(PathList::confined(root).within(&run.budget), false);
+    let mut tables = Tables::new(PathList::confined(root).within(&run.budget), Some("--bag"), false);
     let links = listed.fill(&payload, &mut tables, &run)?;
 
     let Tables { lines, paths, .. } = tables;
-    let files = Files::read(&lines, paths, Some("--bag"), &run)?;
+    let files = Files::read(&lines, paths, &run)?;
     let end = if args.zero { End::Nul } else { End::Newline };
     let manner = Manner { args: &args.check, is_quiet: globals.quiet, json: globals.json, end };
     let mut verdicts = Verdicts::new(manner, out, console);
