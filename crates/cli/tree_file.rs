@@ -18,6 +18,7 @@ use crate::manifest::input::Input;
 const START: u64 = 64 << 10;
 
 /// A file that describes a tree.
+#[expect(clippy::large_enum_variant, reason = "a run has a few of them")]
 pub(crate) enum TreeFile {
     Manifest(Input),
     /// A file that is neither a manifest nor something that can become one, decompressed.

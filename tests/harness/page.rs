@@ -149,7 +149,11 @@ fn with_outputs(text: &str, outputs: &[String]) -> String {
     new
 }
 
-const EXAMPLE: &str = "\
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EXAMPLE: &str = "\
 Words.
 
 ```console
@@ -173,44 +177,45 @@ Save `~/bin/x`:
 ```
 ";
 
-fn step(command: &str, output: &str) -> Step {
-    Step { command: command.into(), output: output.into() }
-}
-
-#[test]
-fn commands_outputs_and_files_are_found() {
-    let section = Section::parse(EXAMPLE).unwrap();
-    assert_eq!(
-        section.steps,
-        [
-            step("one", "1\n"),
-            step("two \\\n    more", ""),
-            step("three", ""),
-            step("if true; then\n    four\nfi", "")
-        ]
-    );
-    let file = Shown { path: "bin/x".into(), text: "#!/bin/sh\n".into(), is_script: true };
-    assert_eq!(section.files, [file]);
-}
-
-#[test]
-fn blocks_that_would_not_be_run_are_refused() {
-    for bad in ["```\nx\n```\n", "```console\noutput\n```\n", "Save it:\n\n```sh file=bin/x\n```\n"] {
-        Section::parse(bad).unwrap_err();
+    fn step(command: &str, output: &str) -> Step {
+        Step { command: command.into(), output: output.into() }
     }
-}
 
-#[test]
-fn outputs_are_replaced_in_their_places() {
-    let outputs = ["a\nb\n".to_owned(), String::new(), "c\n".to_owned(), String::new()];
-    let expected = EXAMPLE.replace("$ one\n1\n", "$ one\na\nb\n").replace("$ three\n", "$ three\nc\n");
-    assert_eq!(with_outputs(EXAMPLE, &outputs), expected);
-}
+    #[test]
+    fn commands_outputs_and_files_are_found() {
+        let section = Section::parse(EXAMPLE).unwrap();
+        assert_eq!(
+            section.steps,
+            [
+                step("one", "1\n"),
+                step("two \\\n    more", ""),
+                step("three", ""),
+                step("if true; then\n    four\nfi", "")
+            ]
+        );
+        let file = Shown { path: "bin/x".into(), text: "#!/bin/sh\n".into(), is_script: true };
+        assert_eq!(section.files, [file]);
+    }
 
-#[test]
-fn sections_end_at_the_next_heading() {
-    let text = "# Top\n\n## One\n\na\n\n## Two\n\nb\n";
-    assert_eq!(headings(text), ["One", "Two"]);
-    assert_eq!(&text[section(text, "One")], "\na\n");
-    assert_eq!(&text[section(text, "Two")], "\nb\n");
+    #[test]
+    fn blocks_that_would_not_be_run_are_refused() {
+        for bad in ["```\nx\n```\n", "```console\noutput\n```\n", "Save it:\n\n```sh file=bin/x\n```\n"] {
+            Section::parse(bad).unwrap_err();
+        }
+    }
+
+    #[test]
+    fn outputs_are_replaced_in_their_places() {
+        let outputs = ["a\nb\n".to_owned(), String::new(), "c\n".to_owned(), String::new()];
+        let expected = EXAMPLE.replace("$ one\n1\n", "$ one\na\nb\n").replace("$ three\n", "$ three\nc\n");
+        assert_eq!(with_outputs(EXAMPLE, &outputs), expected);
+    }
+
+    #[test]
+    fn sections_end_at_the_next_heading() {
+        let text = "# Top\n\n## One\n\na\n\n## Two\n\nb\n";
+        assert_eq!(headings(text), ["One", "Two"]);
+        assert_eq!(&text[section(text, "One")], "\na\n");
+        assert_eq!(&text[section(text, "Two")], "\nb\n");
+    }
 }

@@ -199,8 +199,8 @@ fn unique_looks_at_a_part_of_both_sides() {
     {
         // Paths of a tree begin with it.
         let top = if a == "card" { "card/" } else { "" };
-        manifest(&dir, &["unique", a, b]).status(1).stdout(&format!("{top}trash/3\n"));
-        let run = manifest(&dir, &["unique", a, b, "-E", "trash"]).status(1).stdout(&format!("{top}2\n"));
+        manifest(&dir, &["unique", a, b]).status(1).stdout(format!("{top}trash/3\n"));
+        let run = manifest(&dir, &["unique", a, b, "-E", "trash"]).status(1).stdout(format!("{top}2\n"));
         run.stderr_has("were not selected\n").stderr_lacks("matched nothing");
         let run = manifest(&dir, &["unique", a, b, "--path", "1", "--path", "x/*"]).status(0).stdout("");
         run.stderr_has("all content of A is in B");

@@ -178,7 +178,7 @@ fn a_file_of_a_or_damaged_content_is_no_copy() {
     dir.ftk(["manifest", "scrub", "b", "b.jsonl"]).run().status(1);
     for a in ["a", "a.jsonl"] {
         let top = if a == "a" { "a/" } else { "" };
-        dir.ftk(["manifest", "unique", a, "b.jsonl"]).run().status(1).stdout(&format!("{top}x\n"));
+        dir.ftk(["manifest", "unique", a, "b.jsonl"]).run().status(1).stdout(format!("{top}x\n"));
     }
     // What the run writes to was not read.
     dir.file("c/x", b"photo");

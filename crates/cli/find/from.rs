@@ -22,6 +22,7 @@ use crate::tree_file::TreeFile;
 pub(super) struct Records(Vec<(OsString, Record)>);
 
 /// A description of a tree.
+#[expect(clippy::large_enum_variant, reason = "a run has a few of them")]
 enum Record {
     Manifest(Box<Manifest>),
     /// It is read once.

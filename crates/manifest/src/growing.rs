@@ -38,7 +38,12 @@ impl Grown {
         let file = opener.open_file_with(dir, file, birth).map_err(cause)?;
         let stat = *file.stat();
         let has_start = recorded <= stat.size;
-        let end = if is_whole { stat.size } else { recorded };
+        // Nothing is read of a file that has become shorter, if only its recorded part matters.
+        let end = match is_whole {
+            true => stat.size,
+            false if has_start => recorded,
+            false => 0,
+        };
         let mut hashers: Vec<_> = algorithms.iter().map(|algorithm| Hasher::new(*algorithm)).collect();
         let digests = |hashers: &[Hasher]| {
             let digests = hashers.iter().map(|hasher| hasher.clone().finalize());
@@ -46,7 +51,7 @@ impl Grown {
         };
         let (mut at, mut start) = (0, None);
         let mut buf = AlignedBuf::new(BUFFER.min(end.max(1) as usize));
-        while has_start || is_whole {
+        loop {
             if has_start && at == recorded {
                 start = Some(digests(&hashers));
             }
