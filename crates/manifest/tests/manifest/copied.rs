@@ -79,9 +79,7 @@ fn records() -> impl Strategy<Value = Entries> {
                 3 if !entry.digests.is_empty() => entry.verified_ns = Some(-9),
                 _ => {}
             }
-            if !entries.contains_key(&Path::new(&path)) {
-                entries.insert(Path::new(&path), entry);
-            }
+            entries.entry(Path::new(&path)).or_insert(entry);
         }
         // What is below something that is no directory is in a directory after all.
         let paths: Vec<_> = entries.keys().cloned().collect();
