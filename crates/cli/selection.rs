@@ -69,8 +69,8 @@ pub(crate) struct NameArgs {
     /// Match paths against this glob
     ///
     /// Repeatable. The glob must match the whole path below the starting point, or that path after the starting point
-    /// as it was typed or its absolute path. `*` also matches `/`, and `*/` at the beginning also matches nothing. A slash
-    /// at the end matches directories only.
+    /// as it was typed or its absolute path. `*` also matches `/`, and `*/` at the beginning also matches nothing. A
+    /// slash at the end matches directories only.
     #[arg(long, value_name = "GLOB", allow_hyphen_values = true)]
     path: Vec<OsString>,
 

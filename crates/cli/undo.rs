@@ -71,16 +71,16 @@ pub(crate) struct UndoArgs {
 
     /// Only print what would be undone; change nothing
     ///
-    /// Prints the steps that are not undone, in the order in which they would be. Makes the checks of the undo, except that
-    /// a kept copy with the recorded size and time is not read: its content may have changed.
+    /// Prints the steps that are not undone, in the order in which they would be. Makes the checks of the undo, except
+    /// that a kept copy with the recorded size and time is not read: its content may have changed.
     #[arg(long, conflicts_with = "list")]
     dry_run: bool,
 
     /// Also copy from a kept directory that was replaced
     ///
     /// If a starting point of the kept copies is another directory than that of the run, such as a copy of it on a new
-    /// disk, undo refuses to use it. With this option, it copies back what has the recorded digest there. The directories of
-    /// the files to restore must still be those of the run.
+    /// disk, undo refuses to use it. With this option, it copies back what has the recorded digest there. The
+    /// directories of the files to restore must still be those of the run.
     #[arg(long, conflicts_with = "list")]
     other_root: bool,
 }

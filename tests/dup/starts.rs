@@ -74,7 +74,7 @@ fn a_starting_point_that_cannot_be_searched_stops_a_run_that_acts() {
     run.status(2).stderr_has("; 1 directory not compared (listed above; status 2)\n");
 }
 
-/// The hint about PATHs that are treated alike is not printed beside a rule about places.
+/// The hint about PATHs that are treated alike is not printed together with a rule about places.
 #[test]
 fn rules_about_places_are_known() {
     let dir = copies();

@@ -339,7 +339,7 @@ fn repeated_members_and_a_directory_around_all_are_named() {
     tool(&dir, &["tar", "-cf", "edited.tar", "app"]);
     let run = verify(&["edited.tar", "tree.jsonl", "--below", "app"]).status(1);
     run.check(run.text().lines().count() == 1 && run.text().contains("\tc\t"), "one edit");
-    // A few new entries beside others are only new.
+    // A few new entries next to others are only new.
     dir.file("app/new/1", b"1");
     fs::remove_file(dir.path("app/a")).unwrap();
     tool(&dir, &["tar", "-cf", "other.tar", "-C", "app", "."]);

@@ -104,8 +104,8 @@ pub(super) struct VerifyArgs {
     /// ROOT is a copy of the recorded directory PATH
     ///
     /// PATH is below the recorded root. Only its part of the record is verified, and recorded options keep their
-    /// meaning. A ROOT that is below the recorded root is recognised without this option. With --tar, PATH may also be a
-    /// directory of the archive that the record lacks: then its members are compared.
+    /// meaning. A ROOT that is below the recorded root is recognised without this option. With --tar, PATH may also be
+    /// a directory of the archive that the record lacks: then its members are compared.
     #[arg(long, value_name = "PATH")]
     below: Option<OsString>,
 

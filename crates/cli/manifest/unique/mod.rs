@@ -27,8 +27,8 @@ use crate::stdout::Stdout;
 
 /// List the files of A whose content is not in B
 ///
-/// Paths in a directory A begin with A, and can be used from here; those of a manifest, and all in JSON, are relative to
-/// the root. Only contents are compared, not names or metadata. A and B are manifests, or directories.
+/// Paths in a directory A begin with A, and can be used from here; those of a manifest, and all in JSON, are relative
+/// to the root. Only contents are compared, not names or metadata. A and B are manifests, or directories.
 /// Of a directory, ftk reads the files whose size occurs on the other side, by the algorithm of the other manifest or
 /// by BLAKE3. A directory in which all files are parts of a manifest is read as that manifest. Links are not followed.
 /// No file of a manifest is read; two manifests must have an algorithm in common. If something could not be read now,
