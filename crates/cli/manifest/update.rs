@@ -46,8 +46,8 @@ use crate::stdout::Stdout;
 /// Record a tree again, reading only what changed
 ///
 /// Algorithms, extended attributes, rules and the selection options are those of OLD. A file keeps its digests if file
-/// system, inode, size, mtime and ctime are the same as in OLD, and both times are before the start of the run that made
-/// OLD. Every other file is read. Entries that cannot be read keep their old record, and the exit status is 2.
+/// system, inode, size, mtime and ctime are the same as in OLD, and both times are before the start of the run that
+/// made OLD. Every other file is read. Entries that cannot be read keep their old record, and the exit status is 2.
 ///
 /// A file is corrupted if its content changed but size and mtime did not. update reports it, keeps the old record and
 /// exits with 1, in every run until the file is repaired or accepted. All other changes are recorded: the summary
