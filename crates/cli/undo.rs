@@ -220,7 +220,8 @@ fn print_plan(
 ) -> anyhow::Result<Outcome> {
     let signals = DeferredSignals::begin().context("cannot install a signal handler")?;
     let out = Stdout::default();
-    let mut lines = StepLines::new(&out, globals.json, globals.quiet, PATH_WIDTH);
+    // The plan is the result: --quiet does not omit it.
+    let mut lines = StepLines::new(&out, globals.json, false, PATH_WIDTH);
     let (mut counts, mut removed, mut failed, mut elsewhere) = ([0; 3], 0, 0, 0);
     preview(journal, options, &signals.stop, |step, foreseen| {
         let is_directory = step.action == ActionKind::RemoveDirectory;

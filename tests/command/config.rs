@@ -160,7 +160,7 @@ fn filters_are_not_silent() {
         (&["find", "--status"], "--exclude=skip"),
         (&["find", "-t", "f", "--exec", "true"], "--exclude=skip"),
         (&["du"], "--size=+0"),
-        (&["hash"], "--no-hidden"),
+        (&["hash", "."], "--no-hidden"),
         (&["dup"], "--min-size=2"),
         (&["dup", "-q"], "--min-size=2"),
         (&["dup", "prune", ".", "--action", "delete"], "--type=f"),
@@ -170,7 +170,7 @@ fn filters_are_not_silent() {
         dir.ftk(["--no-config"]).args(args).run().stderr_lacks("filters from");
     }
     // A list selects the files, and the command line replaces a filter: neither hides anything.
-    dir.ftk(["hash", "-o", "../list"]).run().status(0).stderr_has(&said("--no-hidden"));
+    dir.ftk(["hash", ".", "-o", "../list"]).run().status(0).stderr_has(&said("--no-hidden"));
     dir.ftk(["hash", "--check", "../list"]).run().status(0).stderr_lacks("filters from");
     dir.ftk(["dup", "--min-size", "1"]).run().status(0).stderr_lacks("filters from");
     // On a terminal, the user of the file looks at the list, unless it goes to a file.

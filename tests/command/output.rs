@@ -40,13 +40,16 @@ fn through_a_symbolic_link() {
     }
 }
 
-/// The results of the readable files are kept; the status shows that some are missing.
+/// The results of the readable files are kept, but replace no list.
 #[test]
 fn the_list_of_a_run_with_failures_is_written() {
     let dir = Dir::new();
     dir.file("x", b"abc").file("list", b"old");
-    dir.ftk(["hash", "x", "missing", "-o", "list"]).run().status(2);
-    assert_eq!(fs::read_to_string(dir.path("list")).unwrap(), format!("{ABC}  x\n"));
+    for (list, written) in [("list", "list.incomplete"), ("new", "new")] {
+        dir.ftk(["hash", "x", "missing", "-o", list]).run().status(2);
+        assert_eq!(fs::read_to_string(dir.path(written)).unwrap(), format!("{ABC}  x\n"));
+    }
+    assert_eq!(fs::read_to_string(dir.path("list")).unwrap(), "old");
 }
 
 #[test]

@@ -234,10 +234,10 @@ struct Mode {
     ///
     /// Searches the PATHs, or else the directory of LIST, and reads only files that LIST does not name or that are
     /// newer than LIST; names in it are relative to its directory, or absolute. Files that are missing or not as listed
-    /// are reported and kept, with status 1: see --prune and --rehash. LIST gets the time at which the run began; while
-    /// a file is not as listed, LIST stays older than it, and newer files are read in each run. All other lines, the
-    /// format, algorithms, mode and owner of LIST stay, and it is replaced as a whole. New lines are sorted in if LIST
-    /// is sorted by path, and else come last.
+    /// are reported and kept, with status 1, without --prune and --rehash. LIST gets the time at which the run began;
+    /// while a file is not as listed, LIST stays older than it, and newer files are read in each run. All other lines,
+    /// the format, algorithms, mode and owner of LIST stay, and it is replaced as a whole. New lines are sorted in if
+    /// LIST is sorted by path, and else come last.
     ///
     /// Accepts the lists that --check does, if they have no other text. With the payload manifest of a bag, all its
     /// manifests, tag manifests and Payload-Oxum are updated.
