@@ -485,6 +485,8 @@ fn what_may_not_be_read() {
         let run = dir.ftk(["cmp", "-s", "-j", threads, "a", "b"]).unprivileged(&dir).run().status(2);
         run.stdout("").stderr_has("'b/f'");
     }
+    let run = dir.ftk(["cmp", "a", "b", "-n", "f"]).unprivileged(&dir).run().status(2).stdout("");
+    run.stderr_has("  no differences in what could be read; ");
     dir.lock("b");
     let run = dir.ftk(["cmp", "a", "b"]).unprivileged(&dir).run().status(2).stdout("");
     run.stderr_has("ftk: cannot open 'b': permission denied\n");

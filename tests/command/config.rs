@@ -181,7 +181,7 @@ fn filters_are_not_silent() {
     };
     let run = on_a_terminal("find");
     run.check(!run.text().contains("filters from"), "a terminal");
-    let run = on_a_terminal("hash -o ../other");
+    let run = on_a_terminal("hash . -o ../other");
     run.check(run.text().contains("filters from"), "a file");
 }
 

@@ -106,7 +106,7 @@ pub(super) fn run(args: &CmpArgs, globals: &Globals, console: &Console) -> anyho
         output.line(|out| tally.push(&pairs, &scope, outcome, out));
     }
     output.finish()?;
-    tally.print(&pairs, counters.sum().bytes, names, &run);
+    tally.print(&pairs, counters.sum().bytes, names, outcome, &run);
     console.summary(scope.text());
     Ok(outcome)
 }
@@ -271,7 +271,7 @@ impl Tally {
     }
 
     /// Prints the summary.
-    fn print(&self, pairs: &PairTable, bytes: u64, names: [&[u8]; 2], run: &Run<'_>) {
+    fn print(&self, pairs: &PairTable, bytes: u64, names: [&[u8]; 2], outcome: Outcome, run: &Run<'_>) {
         let [only_a, only_b] = names.map(|name| format!("only in {}", quote(name)));
         let words = [
             &only_a, &only_b, "name", "type", "size", "content", "target", "device", "metadata", "links",
@@ -279,7 +279,11 @@ impl Tally {
         ];
         let counts = self.counts.iter().zip(words).filter(|(n, _)| **n > 0);
         let counts: Vec<_> = counts.map(|(n, word)| format!("{} {word}", HumanCount(*n))).collect();
-        let differences = if counts.is_empty() { "no differences".into() } else { counts.join(", ") };
+        let differences = match (counts.is_empty(), outcome) {
+            (false, _) => counts.join(", "),
+            (true, Outcome::Error) => "no differences in what could be read".into(),
+            (true, _) => "no differences".into(),
+        };
         let (read, done) = (human::count(pairs.read(), "pair"), human::rate(bytes, run.start.elapsed()));
         run.console.summary(format_args!("{differences}; {read} of files compared, {done}"));
         if self.counts[NAME] > 0 {

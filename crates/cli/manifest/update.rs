@@ -365,6 +365,9 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         "" => "no changes to record".into(),
         changes => format!("{recorded} {changes}"),
     });
+    if args.output.is_none() && !args.dry_run {
+        console.summary("the new manifest is on standard output, and OLD is as it was: -o OLD replaces it");
+    }
     if args.snapshot_of {
         console.summary("unchanged files kept their digests because ROOT is a snapshot (--snapshot-of)");
     }
