@@ -272,8 +272,8 @@ fn search() -> impl Strategy<Value = Search> {
         rarely(same.into(), 2),
         one(empty.into()),
     );
-    let pruned = rarely(pruned[..6].into(), 2).prop_flat_map(move |some| {
-        let hidden = pruned[6].clone();
+    let pruned = rarely(pruned[..7].into(), 2).prop_flat_map(move |some| {
+        let hidden = pruned[7].clone();
         any::<bool>().prop_map(move |yes| some.iter().cloned().chain(yes.then(|| hidden.clone())).collect())
     });
     let walk = (any::<bool>(), 0_u32..3, option::of(0_u32..4), pruned);
