@@ -120,7 +120,8 @@ fn of_findings() {
     };
     run("manifest verify", &["in", "m.jsonl"], 1, &verdicts(2.0, 0.0));
     let some = [("corrupted", 1.0), ("missing", 1.0), ("added", 1.0), ("removed", 1.0)];
-    let update = [&some[..], &["kept", "modified", "moved", "metadata", "rewritten"].map(|kind| (kind, 0.0))].concat();
+    let update =
+        [&some[..], &["kept", "modified", "moved", "metadata", "rewritten"].map(|kind| (kind, 0.0))].concat();
     run("manifest update", &["in", "m.jsonl", "-o", "n.jsonl"], 1, &update);
     let scrub = [("ok", 1.0), ("corrupted", 1.0), ("unreadable", 0.0), ("never_read", 0.0), ("new", 1.0)];
     let left = [("changed", 0.0), ("missing", 1.0), ("respelled", 0.0)];

@@ -112,6 +112,10 @@ fn the_list_has_the_paths_of_the_plan() {
         let lines: Vec<u8> = planned.iter().flat_map(|path| [&path[..], b"\n"].concat()).collect();
         assert_eq!(run.out, lines);
     }
+    // A program may remove what is listed.
+    for typo in [&["-E", "photso"][..], &["--keep", "path=zzz*"], &["missing"]] {
+        prune(&dir, &[&["nas", "card", "--list"], typo].concat()).status(2).stdout("");
+    }
     prune(&dir, &["nas", "card", "--list", "--yes"]).status(2).stderr_has("--yes");
     prune(&dir, &["nas", "card", "-0"]).status(2).stderr_has("--list");
     assert_eq!(files(&dir), 9);

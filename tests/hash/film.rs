@@ -62,6 +62,13 @@ fn a_history_has_several_names() {
     dir.ftk(["hash", "--check", &one]).run().status(0).stdout(ALL_OK);
     dir.ftk(["hash", "--check", "-q", "--new", "T"]).run().status(0).stdout("");
     dir.ftk(["hash", "--check", "--only", "zero", "T"]).run().status(0).stdout_has("zero: OK\n");
+    // Other lists on the card are not passed over.
+    dir.file("T/Clips/SHA256SUMS", format!("{}  a.mov\n", "0".repeat(64)).as_bytes());
+    let run = dir.ftk(["hash", "--check", "T"]).run().status(2).stdout_has("zero: OK\n");
+    run.stderr_has(
+        "'T' is checked by its history, and has other lists: check 'T/Clips/SHA256SUMS' by itself\n",
+    );
+    fs::remove_file(dir.path("T/Clips/SHA256SUMS")).unwrap();
     // A copy is checked with the lists of the card.
     tool(&dir, &["cp", "-a", "T", "copy"]).status(0);
     dir.file("copy/zero", b"0");

@@ -21,6 +21,24 @@ fn scene() -> Dir {
     dir
 }
 
+/// Names in two normal forms are two entries, and the list is about one of them.
+#[test]
+fn a_listed_name_replaces_no_other_normal_form() {
+    const NFD: &str = "e\u{301}";
+    const NFC: &str = "\u{e9}";
+    let dir = Dir::new();
+    dir.file(format!("t/{NFD}/f"), b"good").file("t/b", b"b").file(NFD, b"x");
+    sleep(Duration::from_millis(60));
+    dir.ftk(["manifest", "create", "t", "-o", "m"]).run().status(0);
+    dir.file(format!("t/{NFC}/n"), b"new").file("list", NFC.as_bytes());
+    let update = ["manifest", "update", "t", "m", "--force", "-o"];
+    dir.ftk(update).args(["listed", "--changed", "list"]).run().status(0).stderr_lacks("normal form");
+    dir.ftk(update).arg("full").run().status(0);
+    let [listed, full] = ["listed", "full"].map(|name| Manifest::read(&dir.path(name)).untimed().entries);
+    assert_eq!(listed, full);
+    assert_eq!(full.len(), 6);
+}
+
 #[test]
 fn a_list_of_changes_updates_a_manifest() {
     let dir = scene();

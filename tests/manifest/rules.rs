@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use super::damage::flip;
 use super::records::{Manifest, lines, seal};
-use crate::harness::{Dir, Run, bytes, set_mode};
+use crate::harness::{Dir, Run, bytes, needs, set_mode};
 
 fn manifest(dir: &Dir, args: &[&str]) -> Run {
     dir.ftk(["manifest"]).args(args).run()
@@ -187,6 +187,26 @@ fn a_log_may_grow_and_nothing_else() {
     // Damage stays known although the file grows.
     append(&path("b"));
     manifest(&dir, &["verify", "t", "o"]).status(1).stdout_has("modified\tlog/b\t");
+    for old in ["o", "q"] {
+        manifest(&dir, &["update", "t", old, "-o", "q"]).status(1).stderr_has("'log/b'");
+    }
+    manifest(&dir, &["update", "t", "q", "-o", "q", "--accept", "log/b"]).status(0);
+    manifest(&dir, &["verify", "t", "q"]).status(0).stdout("");
+}
+
+/// An archive is read whole, so a log that has grown is not as recorded there.
+#[test]
+fn members_of_an_archive_follow_rules() {
+    needs!("tar");
+    let dir = recorded(&[("log", 1000), ("b", 10), ("tmp/x", 1)], "growing log\nignore tmp\n");
+    let pack =
+        || dir.ftk([] as [&str; 0]).instead(&dir, ["tar", "-C", "t", "-cf", "t.tar", "."]).run().status(0);
+    let verify = |status| manifest(&dir, &["verify", "--tar", "t.tar", "m"]).status(status);
+    pack();
+    verify(0).stdout("");
+    fs::write(dir.path("t/log"), [b'x'; 1001]).unwrap();
+    pack();
+    assert_eq!(found(&verify(1)), expected(&[("log", "modified")]));
 }
 
 #[test]

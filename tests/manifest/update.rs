@@ -232,7 +232,8 @@ fn the_summary_says_what_is_recorded() {
         run.check(run.text().contains(&line.replacen(' ', "\t", 1)), line);
     }
     let printed = dir.ftk(["manifest", "update", ".", "../manifest"]).run().status(0);
-    printed.stderr_has("  the new manifest is on standard output, and OLD is as it was: -o OLD replaces it\n");
+    printed
+        .stderr_has("  the new manifest is on standard output, and OLD is as it was: -o OLD replaces it\n");
     let json = dir.ftk(["manifest", "update", ".", "../manifest", "--dry-run", "--json"]).run().status(0);
     json.check(json.text().contains(r#"{"change":"removed","path":"gone""#), "it is an object of JSON");
     assert_eq!(fs::read(dir.aside("manifest")).unwrap(), before);

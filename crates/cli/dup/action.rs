@@ -203,9 +203,9 @@ impl ActionArgs {
         }
     }
 
-    /// Whether files are changed, now or when the script runs.
+    /// Whether files are changed: now, when the script runs, or by a program that gets the list.
     pub(super) fn acts(&self) -> bool {
-        self.yes || self.script
+        self.yes || self.script || self.list
     }
 
     /// Returns what the action does with surplus copies.

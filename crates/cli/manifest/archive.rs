@@ -12,7 +12,7 @@ use ftk_inventory::Budget;
 use ftk_manifest::{Account, Header, Manifest, TarTree, Writer};
 use ftk_process::{Progress, hash_stream};
 use ftk_record::{Decompressed, quote};
-use ftk_select::Placed;
+use ftk_select::{Check, Checks, Placed};
 use nix::unistd::{Group, User};
 
 use crate::algorithm::wanted;
@@ -87,7 +87,8 @@ impl Archive {
         Ok(Self { header, tree, outcome: run.say_unread(refused, NOT_RECORDED) })
     }
 
-    /// Keeps only the members that recorded options select by name and place. `root`: the path of the recorded root.
+    /// Keeps only the members that recorded options select by name and place, and no rule ignores. `root`: the path of the
+    /// recorded root.
     ///
     /// # Errors
     /// If this version does not know an option.
@@ -95,12 +96,15 @@ impl Archive {
         &mut self,
         options: &[Vec<u8>],
         root: &[u8],
+        checks: &Checks,
         console: &Console,
     ) -> anyhow::Result<()> {
         if !options.is_empty() {
             let selection = ScopeArgs::of_words(options)?.compile(OsStr::new(""), &[], console)?;
             let mut placed = Placed::new(selection, root_name(root));
-            self.tree.retain(|path, file_type| placed.selects(path, file_type));
+            self.tree.retain(|path, file_type| {
+                placed.selects(path, file_type) && checks.of(path, file_type) != Check::Ignore
+            });
         }
         Ok(())
     }

@@ -433,7 +433,9 @@ fn verify_archive(
         args.below.is_none() || part.is_none(),
         "--below cannot be used with -E, --path and --where here"
     );
-    let criteria = args.criteria(part.as_ref(), manifest.header(), None, file)?;
+    let mut criteria = args.criteria(part.as_ref(), manifest.header(), None, file)?;
+    // The archive was read whole: what a file was when it was recorded is not known of one that has grown.
+    criteria.checks = criteria.checks.without_growth();
     let stdout = Stdout::default();
     let list = List::create(None, &stdout)?;
     let algorithms = match criteria.compares(Field::Digests) {
@@ -442,7 +444,9 @@ fn verify_archive(
     };
     let mut archive = Archive::read(tar, &algorithms, &run)?;
     let recorded = manifest.header();
-    archive.select(&recorded.options, &recorded.root, console).with_context(|| quote(file.as_bytes()))?;
+    archive
+        .select(&recorded.options, &recorded.root, &criteria.checks, console)
+        .with_context(|| quote(file.as_bytes()))?;
     let (done, read, has_xattrs) = (archive.done(), archive.outcome, archive.has_xattrs());
     let mut members = archive.into_manifest()?;
     if let Some(below) = &args.below {

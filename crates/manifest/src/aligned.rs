@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use ftk_inventory::{Budget, Candidates, MovedEntries, Spellings, Unpaired};
 
 use crate::entry::{key, path_of_key};
-use crate::kept::{Kept, MergeStep, Raw};
+use crate::kept::{Keeps, Kept, MergeStep, Raw};
 use crate::merge::{Side as _, merge};
 use crate::respelled::{AlignedEntries, Respelled};
 use crate::walked_tree::{Walk, WalkedTree};
@@ -221,8 +221,10 @@ impl<'t> Aligned<'t> {
         let is_first = self.unpaired.borrow().is_some();
         let raw = if is_first && raw == Raw::Skip { Raw::SkipAscii } else { raw };
         Kept::new(examination, raw).merge(&mut self.entries()?, &mut self.walk(), &mut |step| {
-            if let MergeStep::Entries(old, new, _) = &step {
-                self.note_unpaired(old.as_deref(), new.as_deref())?;
+            if let MergeStep::Entries(old, new, keeps) = &step {
+                // A kept record is not missing: its path was not looked at.
+                let old = old.as_deref().filter(|_| *keeps == Keeps::No || new.is_some());
+                self.note_unpaired(old, new.as_deref())?;
             }
             each(step)
         })

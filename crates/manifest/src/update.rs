@@ -13,7 +13,7 @@ use crate::aligned::{Aligned, Spelling};
 use crate::appended_links::AppendedLinks;
 use crate::contents::Content;
 use crate::create::{Made, Maker};
-use crate::criteria::{check_of, is_checked, may_grow};
+use crate::criteria::{check_of, is_checked};
 use crate::damaged_inodes::DamagedInodes;
 use crate::entry::key;
 use crate::examination::is_dir;
@@ -736,7 +736,10 @@ impl Lists {
                 && old.is_none_or(has_to_read)
             {
                 lists.reserved.consume(size_of::<(FileNo, u64)>() as u64)?;
-                match old.filter(|old| may_grow(check_of(options.checks, old), old) && !is_accepted) {
+                // A damaged one too: if it grew, its recorded part shows whether it still is.
+                let may_grow =
+                    |old: &Entry<'_>| check_of(options.checks, old) == Check::Growing && old.size().is_some();
+                match old.filter(|old| may_grow(old) && !is_accepted) {
                     Some(old) => lists.growing.push((file, old.stat.size)),
                     None => lists.files.push(file),
                 }

@@ -157,6 +157,21 @@ impl Checks {
         Self { base: base.map_or_else(Vec::new, |base| [base, b"/"].concat()), ..self }
     }
 
+    /// Returns rules under which files that may grow are compared like all others. This is for a reading that cannot stop
+    /// where a file ended when it was recorded.
+    #[must_use]
+    pub fn without_growth(self) -> Self {
+        let Rules { checks, lines, globs, .. } = &*self.rules;
+        let compared = |check: &Check| if *check == Check::Growing { Check::All } else { *check };
+        let rules = Rules {
+            checks: checks.iter().map(compared).collect(),
+            lines: lines.clone(),
+            globs: globs.clone(),
+            above: Mutex::default(),
+        };
+        Self { rules: Arc::new(rules), base: self.base }
+    }
+
     /// Whether there are no rules.
     pub fn is_empty(&self) -> bool {
         self.rules.checks.is_empty()

@@ -64,6 +64,32 @@ impl Sources {
         Ok(found)
     }
 
+    /// Reports other lists in directories that are checked by their histories.
+    ///
+    /// # Errors
+    /// If the tree does not fit into the allowed memory.
+    pub(super) fn refuse_others(
+        names: &[OsString],
+        selection: &Selection,
+        run: &Run<'_>,
+    ) -> anyhow::Result<Outcome> {
+        let mut outcome = Outcome::Success;
+        let has_history = |name: &&OsString| Path::new(name).join(ASCMHL).is_dir();
+        for name in names.iter().filter(has_history) {
+            let Self { sources, .. } = Self::search(std::slice::from_ref(name), false, selection, run)?;
+            let is_other = |source: &&Source| Path::new(&source.path) != Path::new(name).join(ASCMHL);
+            if let Some(other) = sources.iter().find(is_other) {
+                run.console.error(format_args!(
+                    "{} is checked by its history, and has other lists: check {} by itself",
+                    quote(name.as_bytes()),
+                    quote(other.path.as_bytes())
+                ));
+                outcome = Outcome::Error;
+            }
+        }
+        Ok(outcome)
+    }
+
     /// Adds the lists below a directory.
     fn below(&mut self, dir: &OsStr, selection: &Selection, run: &Run<'_>) -> anyhow::Result<()> {
         let start = CString::new(dir.as_bytes())?;

@@ -163,6 +163,10 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         None => Sources::search(names, own.new, &selection, &run)?,
         Some(_) => Sources::named(names),
     };
+    let found = match film_root {
+        Some(_) => found.max(Sources::refuse_others(names, &selection, &run)?),
+        None => found,
+    };
     let (lines, paths, is_whole) = options.read(&sources)?;
     let files = Files::read(&lines, paths, &run)?;
 
