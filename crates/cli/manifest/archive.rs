@@ -87,8 +87,8 @@ impl Archive {
         Ok(Self { header, tree, outcome: run.say_unread(refused, NOT_RECORDED) })
     }
 
-    /// Keeps only the members that recorded options select by name and place, and no rule ignores. `root`: the path of the
-    /// recorded root.
+    /// Keeps only the members that recorded options select by name and place, and no rule ignores. `root`: the path of
+    /// the recorded root.
     ///
     /// # Errors
     /// If this version does not know an option.
