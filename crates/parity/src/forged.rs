@@ -221,6 +221,29 @@ fn heads_that_lie_are_refused() {
 }
 
 #[test]
+fn a_head_of_another_file_is_outvoted() {
+    let section = Section { len: 1, copies: [3 * PAGE; 2] };
+    let head = Head { block: BLOCK, id: [1; 16], generation: 1, len: 1, index: section, manifest: section };
+    let other = Head { id: [2; 16], ..head };
+    let find = |pages: [Option<Head>; 3]| {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let bytes =
+            pages.iter().flat_map(|page| page.map_or_else(|| vec![0; PAGE as usize], |head| head.encode()));
+        fs::write(file.path(), bytes.collect::<Vec<u8>>()).unwrap();
+        let name = std::ffi::CString::new(file.path().as_os_str().as_encoded_bytes()).unwrap();
+        Head::find(&File::open(fs::File::open("/").unwrap(), &name, Symlinks::Follow).unwrap()).unwrap()
+    };
+    for place in 0..3 {
+        let mut pages = [Some(head); 3];
+        pages[place] = Some(other);
+        assert!(find(pages) == (head, 2), "{place}");
+    }
+    assert!(find([Some(head), None, Some(other)]) == (head, 1));
+    let newer = Head { generation: 2, ..other };
+    assert!(find([Some(head), Some(head), Some(newer)]) == (newer, 1));
+}
+
+#[test]
 fn many_batches_are_verified_in_linear_time() {
     const COUNT: u64 = 40_000;
     let mut index = index(0);

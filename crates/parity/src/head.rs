@@ -76,7 +76,8 @@ impl Head {
         if is_valid { Ok(head) } else { Err(Error::Invalid("the length of blocks")) }
     }
 
-    /// Returns the valid head with the highest generation, and how many copies of it there are.
+    /// Returns the valid head with the highest generation, and how many copies of it there are. If several have it, one is of
+    /// another file: the head with more copies counts, or else the first one.
     pub(crate) fn find(file: &File) -> Result<(Self, u64), Error> {
         let (mut found, mut error): (Vec<Self>, _) = (Vec::new(), Error::NoHead);
         let last = file.stat().size.saturating_sub(PAGE);
@@ -91,7 +92,10 @@ impl Head {
                 Err(other) => error = other,
             }
         }
-        let newest = found.iter().max_by_key(|head| head.generation).copied().ok_or(error)?;
-        Ok((newest, found.iter().filter(|head| **head == newest).count() as u64))
+        let copies = |head: &Self| found.iter().filter(|it| *it == head).count();
+        // The last one of equal ones is the maximum.
+        let newest = found.iter().rev().max_by_key(|head| (head.generation, copies(head))).copied();
+        let newest = newest.ok_or(error)?;
+        Ok((newest, copies(&newest) as u64))
     }
 }
