@@ -217,7 +217,7 @@ fn heads_that_lie_are_refused() {
     for len in [0, 2 * PAGE] {
         assert!(matches!(open_with(&bytes, |it| it.len = len), Err(Error::Invalid("a batch"))));
     }
-    assert!(matches!(open_with(&bytes, |it| it.generation = u64::MAX), Ok(_)));
+    assert!(open_with(&bytes, |it| it.generation = u64::MAX).is_ok());
 }
 
 #[test]
