@@ -9,6 +9,7 @@ use regex::Regex;
 const FILTERS: &[(&str, &str)] = &[
     (r"(?-u:\b)in [0-9.,]+ (ns|us|ms|s|min)( \([0-9.,]+ [kMGT]?B/s\))?", "in TIME"),
     (r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?([+-][0-9]{2}:[0-9]{2}|Z)", "DATE"),
+    (r"(?-u:\b)[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}(?-u:\b)", "DATE"),
     (r"[0-9]{8}T[0-9]{6}Z-[0-9A-Za-z]+", "RUN"),
     (r"SHA256:[A-Za-z0-9+/]{43}", "SHA256:KEY"),
     (r"Submitted batch job [0-9]+", "Submitted batch job N"),
@@ -36,6 +37,7 @@ fn only_what_differs_from_run_to_run_is_replaced() {
         ("11 entries, 1.04 MB in 5.00 ms (207.87 MB/s)   sha256", "11 entries, 1.04 MB in TIME   sha256"),
         ("scanned 10 files in 2.12 ms, found 5", "scanned 10 files in TIME, found 5"),
         ("mtime 2025-06-01T12:00:00+00:00 → 2026-11-22T18:28:07.848588032+01:00", "mtime DATE → DATE"),
+        ("which is of 2026-11-26 20:18\n", "which is of DATE\n"),
         ("dup-20261122T182807Z-olfTCM.jsonl", "dup-RUN.jsonl"),
         ("would delete 3 files and free 135.17 kB", "would delete 3 files and free SIZE"),
         ("delete   a      frees 40.96 kB", "delete   a      frees SIZE"),

@@ -164,8 +164,9 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         Some(_) => Sources::named(names),
     };
     let found = match film_root {
-        Some(_) => found.max(Sources::refuse_others(names, &selection, &run)?),
-        None => found,
+        // With --new, all files of the tree must be in the lists that are named, whatever other lists say.
+        Some(_) if !own.new => found.max(Sources::refuse_others(names, &selection, &run)?),
+        _ => found,
     };
     let (lines, paths, is_whole) = options.read(&sources)?;
     let files = Files::read(&lines, paths, &run)?;
