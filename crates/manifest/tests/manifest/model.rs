@@ -397,6 +397,8 @@ pub(crate) fn expected(
                 } else if (a.size, a.mtime_ns, a.file_type) != (b.size, b.mtime_ns, b.file_type)
                     || is_unknown(Field::Size)
                     || is_unknown(Field::Mtime)
+                    // Equal times are no evidence then.
+                    || criteria.ignore.contains(&Field::Mtime)
                 {
                     Verdict::Modified
                 } else {
