@@ -67,7 +67,7 @@ fn role(command: &str, argument: &str) -> Option<Role> {
         ("undo" | "dup undo", "journal") => Role::Tree,
         (_, "journal" | "log") => Role::NewFile,
         (_, "quarantine" | "action") | ("man", "install") => Role::NewDirectory,
-        (_, "files_from" | "files0_from" | "exclude_from" | "plan" | "changed") => Role::Input,
+        (_, "files_from" | "files0_from" | "exclude_from" | "plan" | "changed" | "rules") => Role::Input,
         (_, "newer" | "samefile" | "explain") => Role::Examined,
         (_, "references" | "keep_one_per") => Role::Tree,
         ("dup apply", "roots") => Role::Name,
