@@ -197,13 +197,14 @@ fn search() -> impl Strategy<Value = Search> {
         [both(&["-n", glob], &["-name", glob]), both(&["--iname", glob], &["-iname", glob])]
     });
     // The path of the root is its name.
-    let paths = ["*", "a/*", "*/a", "b.c", "*.c", "[!a]*", "./a*", "/a", "?", "*/*/*", "*\n*"].map(|glob| {
-        let below = glob.trim_start_matches("./").trim_start_matches('/');
-        // `*/` is also the starting point itself.
-        let path = if glob.starts_with("*/") { glob.to_owned() } else { format!("./{below}") };
-        let theirs = ["(", "-path", &path, "-o", "-path", ".", "-path", below, ")"];
-        both(&["--path", glob], &theirs)
-    });
+    let paths =
+        ["*", "a/*", "*/a", "b.c", "*.c", "[!a]*", "./a*", "/a", "?", "*/*", "*/*/*", "*\n*"].map(|glob| {
+            let below = glob.trim_start_matches("./").trim_start_matches('/');
+            // `*/` is also the starting point itself.
+            let path = if glob.starts_with("*/") { glob.to_owned() } else { format!("./{below}") };
+            let theirs = ["(", "-path", &path, "-o", "-path", ".", "-path", below, ")"];
+            both(&["--path", glob], &theirs)
+        });
     let regexes = [
         ("^a", r"\./a.*"),
         ("c$", r"\./.*c"),

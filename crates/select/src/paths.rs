@@ -38,11 +38,19 @@ fn syntax(error: &SyntaxError) -> ParseError {
 /// Globs for paths below starting points, one of which must match.
 #[derive(Clone, Debug)]
 pub(crate) struct Paths {
-    /// The numbers of the globs are those of the patterns.
-    any: Numbered,
-    dirs: Numbered,
+    /// For what is below starting points.
+    below: AnyAndDirs,
+    /// For the last names of starting points, which are below nothing.
+    names: AnyAndDirs,
     /// The patterns that name the starting point itself.
     itself: Vec<usize>,
+}
+
+/// Globs for entries of any type, and for directories. Their numbers are those of the patterns.
+#[derive(Clone, Debug)]
+struct AnyAndDirs {
+    any: Numbered,
+    dirs: Numbered,
 }
 
 impl Paths {
@@ -55,10 +63,17 @@ impl Paths {
         per_root(&readings, |spellings| {
             let itself = |it: &(usize, &Spelling)| it.1.is_path && it.1.glob.is_empty();
             let (itself, others): (Vec<_>, Vec<_>) = spellings.into_iter().partition(itself);
-            let (dirs, any): (Vec<_>, Vec<_>) = others.into_iter().partition(|(_, it)| it.only_dirs);
             let itself = itself.into_iter().map(|(number, _)| number).collect();
-            Ok(Self { any: Numbered::new(&any)?, dirs: Numbered::new(&dirs)?, itself })
+            let names = others.iter().filter(|(_, it)| !it.is_below()).copied().collect();
+            Ok(Self { below: AnyAndDirs::new(others)?, names: AnyAndDirs::new(names)?, itself })
         })
+    }
+}
+
+impl AnyAndDirs {
+    fn new(spellings: Vec<(usize, &Spelling)>) -> Result<Self, PatternError> {
+        let (dirs, any): (Vec<_>, Vec<_>) = spellings.into_iter().partition(|(_, it)| it.only_dirs);
+        Ok(Self { any: Numbered::new(&any)?, dirs: Numbered::new(&dirs)? })
     }
 
     fn match_path(&self, path: &[u8], file_type: FileType) -> bool {
@@ -80,8 +95,8 @@ impl PerRoot<Paths> {
     /// globs match that apply below every one.
     pub(crate) fn matches(&self, root: usize, path: &[u8], file_type: FileType, depth: u32) -> bool {
         match depth {
-            0 => self.common().match_path(path, file_type) || !self.of(root).itself.is_empty(),
-            _ => self.of(root).match_path(path, file_type),
+            0 => self.common().names.match_path(path, file_type) || !self.of(root).itself.is_empty(),
+            _ => self.of(root).below.match_path(path, file_type),
         }
     }
 
@@ -96,10 +111,10 @@ impl PerRoot<Paths> {
     ) {
         match depth {
             0 => {
-                self.common().each_match_of_path(path, file_type, visit);
+                self.common().names.each_match_of_path(path, file_type, visit);
                 self.of(root).itself.iter().copied().for_each(visit);
             }
-            _ => self.of(root).each_match_of_path(path, file_type, visit),
+            _ => self.of(root).below.each_match_of_path(path, file_type, visit),
         }
     }
 }
@@ -129,6 +144,8 @@ pub(crate) struct Excluded {
     paths: Vec<Vec<u8>>,
     /// The globs that name the starting point itself.
     itself: Vec<usize>,
+    /// The globs for paths that its last name can match.
+    start_names: Numbered,
     /// Each division of these globs, made when it is needed.
     divided: OnceLock<Vec<(Glob, Rest)>>,
 }
@@ -187,7 +204,10 @@ impl Excluded {
             let paths =
                 spellings.iter().filter(|(_, it)| it.is_path).flat_map(|(_, it)| expand(&it.glob)).collect();
             let (dirs, any): (Vec<_>, Vec<_>) = spellings.into_iter().partition(|(_, it)| it.only_dirs);
+            let start_names: Vec<_> =
+                any.iter().filter(|(_, it)| it.is_path && !it.is_below()).copied().collect();
             Ok(Self {
+                start_names: Numbered::new(&start_names)?,
                 any: NamesAndPaths::new(any)?,
                 dirs: NamesAndPaths::new(dirs)?,
                 places,
@@ -258,10 +278,13 @@ impl PerRoot<Excluded> {
     /// Calls `visit` with the number of each glob that matches starting point number `root`, which is no directory: its
     /// last name, or its path as it was given. A directory is never skipped.
     pub(crate) fn each_match_of_start(&self, root: usize, start: &[u8], visit: &mut dyn FnMut(usize)) {
-        let (globs, name) = (&self.common().any, last_part(start));
-        globs.each_match(name, name, visit);
-        let path = normalise_path(start);
-        globs.paths.each_match(path.strip_prefix(b"/").unwrap_or(&path), visit);
+        let (common, name) = (self.common(), last_part(start));
+        common.any.names.each_match(name, visit);
+        common.start_names.each_match(name, visit);
+        if start.contains(&b'/') {
+            let path = normalise_path(start);
+            common.any.paths.each_match(path.strip_prefix(b"/").unwrap_or(&path), visit);
+        }
         self.of(root).itself.iter().copied().for_each(visit);
     }
 }
@@ -372,6 +395,28 @@ mod tests {
         let name = path.rsplit('/').next().unwrap();
         let excluded = Excluded::new(&[glob.into()], &Roots::none()).unwrap();
         excluded.of(0).matches(name.as_bytes(), path.as_bytes(), file_type)
+    }
+
+    /// In `find`, too, `*/a` needs a slash, which a starting point that is a single name does not have.
+    #[test]
+    fn what_is_below_something_is_no_starting_point() {
+        for (glob, expected) in [("*/a", false), ("**/a", false), ("*/*", false), ("a", true), ("*", true)] {
+            let pattern = Pattern { glob: glob.into(), ignore_case: false };
+            let paths = Paths::new(&[&pattern], &Roots::none()).unwrap();
+            let is_match = |depth| paths.matches(0, b"a", FileType::Directory, depth);
+            assert_eq!((is_match(0), is_match(1)), (expected, true), "{glob}");
+            let excluded = Excluded::new(&[glob.into()], &Roots::none()).unwrap();
+            let of_start = |start: &[u8]| {
+                let mut is_match = false;
+                excluded.each_match_of_start(0, start, &mut |_| is_match = true);
+                is_match
+            };
+            assert_eq!(
+                (of_start(b"a"), of_start(b"./a"), of_start(b"b/a")),
+                (expected, true, true),
+                "{glob}"
+            );
+        }
     }
 
     #[test]

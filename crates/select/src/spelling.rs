@@ -34,6 +34,11 @@ impl Spelling {
         Self { is_path: is_anchored || glob.contains(&b'/'), glob, only_dirs }
     }
 
+    /// Whether the glob is about what is below something, even if it also matches a single name: it begins with `**/`.
+    pub(crate) fn is_below(&self) -> bool {
+        self.glob.starts_with(b"**/")
+    }
+
     /// Returns the directory that everything that the glob matches is in: the names before the first one with a special
     /// character, unescaped. If no name has one, this is the only path that the glob matches, and the second value is
     /// `true`.
