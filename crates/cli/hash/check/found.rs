@@ -76,7 +76,9 @@ impl Sources {
         let mut outcome = Outcome::Success;
         let has_history = |name: &&OsString| Path::new(name).join(ASCMHL).is_dir();
         for name in names.iter().filter(has_history) {
-            let Self { sources, .. } = Self::search(std::slice::from_ref(name), false, selection, run)?;
+            let Self { sources, outcome: found } =
+                Self::search(std::slice::from_ref(name), false, selection, run)?;
+            outcome = outcome.max(found);
             let is_other = |source: &&Source| Path::new(&source.path) != Path::new(name).join(ASCMHL);
             if let Some(other) = sources.iter().find(is_other) {
                 run.console.error(format_args!(
