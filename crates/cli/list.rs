@@ -137,9 +137,8 @@ impl<'o> List<'o> {
         self.own().into_iter().chain(sibling.map(|stat| stat.identity())).collect()
     }
 
-    /// Like [`finish`](Self::finish), for a list of what a tree has: it does not replace a list with content if the
-    /// run had
-    /// errors or found nothing. After errors, what there is appears next to it. Returns `Error` then, or else
+    /// Like [`finish`](Self::finish), for a list of what a tree has: it does not replace a list with content if the run
+    /// had errors or found nothing. After errors, what there is appears next to it. Returns `Error` then, or else
     /// `outcome`.
     ///
     /// # Errors

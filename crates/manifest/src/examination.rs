@@ -117,14 +117,17 @@ impl Examination {
         }
         let mut entries = old.entries()?;
         let is_name = |ino| inodes.contains(&ino);
-        while self.written.skip_inodes(&mut entries, is_name)? && entries.advance()? {
+        loop {
+            self.written.skip_inodes(&mut entries, is_name)?;
+            if !entries.advance()? {
+                return Ok(is_more);
+            }
             let entry = entries.entry();
             let is_name = !is_dir(entry.stat.file_type) && inodes.contains(&entry.stat.ino);
             if is_name && !self.covers(entry.path) {
                 is_more |= self.add(entry.path);
             }
         }
-        Ok(is_more)
     }
 
     /// Returns whether everything is examined.

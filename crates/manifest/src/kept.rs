@@ -202,7 +202,7 @@ impl WrittenLines {
         self.0.get((number / 64) as usize).is_some_and(|word| word >> (number % 64) & 1 != 0)
     }
 
-    /// Skips lines as long as they have an inode number that is not wanted. Returns `true`.
+    /// Skips lines as long as they have an inode number that is not wanted.
     ///
     /// # Errors
     /// When the manifest cannot be read.
@@ -210,7 +210,7 @@ impl WrittenLines {
         &self,
         entries: &mut Entries<'_>,
         is_wanted: impl Fn(u64) -> bool,
-    ) -> Result<bool, Error> {
+    ) -> Result<(), Error> {
         let ino = Finder::new(Field::Ino.in_line());
         while let Some(next) = entries.peek()?
             && self.contains(next.number)
@@ -223,7 +223,7 @@ impl WrittenLines {
             }
             entries.skip();
         }
-        Ok(true)
+        Ok(())
     }
 }
 
