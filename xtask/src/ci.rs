@@ -134,6 +134,12 @@ const STEPS: &[Step] = &[
     Step::test(Tier::Full, "fuzz", "-p ftk-query -p ftk-fuzz --test replay").with(LINTED),
     // The only step that compiles DataFusion.
     Step::test(Tier::Full, "query", "-p ftk-query -p ftk-fuzz --bin ftk-query --test query").with(LINTED),
+    // Compares answers with DuckDB, with the program of the step before.
+    Step::cargo(
+        Tier::Full,
+        "lake",
+        "run --locked --quiet --package xtask -- bench --quick --runs 1 --profile dev lake",
+    ),
     // Runs the programs that the steps before have built.
     Step::task(Tier::Full, "spark", spark::is_clean),
     // The command of README. Last, so that its results end the log.

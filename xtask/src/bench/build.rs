@@ -13,17 +13,31 @@ pub(crate) const RELEASE: &str = "release";
 /// The profile of tests.
 pub(crate) const DEV: &str = "dev";
 
+/// The program that answers questions about manifests, and its profile.
+const QUERY: &str = "ftk-query";
+const QUERY_PROFILE: &str = "query";
+
 /// The programs of a run.
 pub(crate) struct Programs {
     pub(crate) ftk: PathBuf,
     /// This program. It runs single commands, and its getdents64 loop is the lower bound for `find`.
     pub(crate) helper: PathBuf,
+    /// `ftk-query`, if it is needed: building its SQL engine takes long.
+    pub(crate) query: Option<PathBuf>,
 }
 
 impl Programs {
     pub(crate) fn build(profile: &str) -> Result<Self> {
         let ftk = if profile == DEV { tested()? } else { build("ftk", profile)? };
-        Ok(Self { ftk, helper: std::env::current_exe()? })
+        Ok(Self { ftk, helper: std::env::current_exe()?, query: None })
+    }
+
+    /// Adds `ftk-query`. With the profile of tests it must have been built, as the step `query` of the checks does.
+    pub(crate) fn with_query(self, profile: &str) -> Result<Self> {
+        let query =
+            if profile == DEV { self.ftk.with_file_name(QUERY) } else { build(QUERY, QUERY_PROFILE)? };
+        ensure!(query.exists(), "{} is missing: run `cargo xtask ci query`", query.display());
+        Ok(Self { query: Some(query), ..self })
     }
 }
 

@@ -84,7 +84,10 @@ fn interrupted(error: anyhow::Error) -> Result<ExitCode> {
 /// Makes the tables, prints them and stores the record. The status is 1 if a result of ftk is wrong.
 fn measure(options: Options) -> Result<ExitCode> {
     interrupt::watch()?;
-    let programs = Programs::build(&options.profile)?;
+    let mut programs = Programs::build(&options.profile)?;
+    if options.wants_query() {
+        programs = programs.with_query(&options.profile)?;
+    }
     if options.profile != RELEASE {
         println!("the profile {} only checks results: its times are meaningless", options.profile);
     }

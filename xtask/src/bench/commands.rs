@@ -114,6 +114,7 @@ impl<'b> Commands<'b> {
     fn program(&self, name: &str) -> Option<PathBuf> {
         match name {
             "ftk" => Some(self.bench.programs.ftk.clone()),
+            "ftk-query" => self.bench.programs.query.clone(),
             "xtask" => Some(self.bench.programs.helper.clone()),
             _ if peers::ALL.iter().all(|peer| peer.name != name) => Some(name.into()),
             _ => self.bench.peers.get(name).map(Path::to_owned),

@@ -44,6 +44,9 @@ impl Context {
         let mut roles = Roles::default();
         roles.add(&programs.ftk, "ftk");
         roles.add(&programs.helper, "xtask");
+        if let Some(query) = &programs.query {
+            roles.add(query, "ftk-query");
+        }
         for (name, path) in peers.iter() {
             roles.add(path, name);
         }

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
@@ -23,6 +23,7 @@ pub(crate) fn run(folder: Option<&Path>) -> Result<()> {
                 succeed(ci::cargo("install --locked --root").args([INSTALLED, package]))
             }
             Source::Debian(package) => debian(peer, package),
+            Source::Pip(package, folder) => pip(peer, package, folder),
             Source::System => Err(anyhow::anyhow!("part of the operating system")),
         };
         match done {
@@ -45,11 +46,27 @@ fn debian(peer: &Peer, package: &str) -> Result<()> {
     let archive = fs::read_dir(&download)?.next().context("apt-get downloaded nothing")??.path();
     succeed(Command::new("dpkg-deb").arg("-x").arg(archive).arg(&unpacked))?;
     fs::remove_dir_all(&download)?;
-    let bin = Path::new(INSTALLED).join("bin");
-    fs::create_dir_all(&bin)?;
-    let program = Path::new("usr/bin").join(peer.name);
-    ensure!(unpacked.join(&program).exists(), "the package {package} has no {}", program.display());
-    symlink(Path::new("../debian").join(program), bin.join(peer.name))?;
+    link(Path::new("debian/usr/bin").join(peer.name), peer)
+}
+
+/// Installs a package of Python into a folder of its own, and links its program.
+fn pip(peer: &Peer, package: &str, folder: &str) -> Result<()> {
+    let place = Path::new(INSTALLED).join("pip");
+    succeed(
+        Command::new("python3")
+            .args(["-m", "pip", "install", "--quiet", "--target"])
+            .arg(&place)
+            .arg(package),
+    )?;
+    link(Path::new("pip").join(folder).join(peer.name), peer)
+}
+
+/// Makes a program, whose path begins in the folder of installed peers, one of them.
+fn link(program: PathBuf, peer: &Peer) -> Result<()> {
+    let installed = Path::new(INSTALLED);
+    ensure!(installed.join(&program).exists(), "the package has no {}", program.display());
+    fs::create_dir_all(installed.join("bin"))?;
+    symlink(Path::new("..").join(program), installed.join("bin").join(peer.name))?;
     Ok(())
 }
 

@@ -72,6 +72,11 @@ impl Options {
         self.tables.is_empty() || self.tables.iter().any(|name| name == table)
     }
 
+    /// Whether the run needs `ftk-query`: a quick one only for the table of this name.
+    pub(crate) fn wants_query(&self) -> bool {
+        self.wants("lake") && !(self.common.quick && self.tables.is_empty())
+    }
+
     /// Whether the run writes a record.
     pub(crate) fn keeps_record(&self) -> bool {
         !self.common.quick && self.profile == RELEASE

@@ -23,6 +23,8 @@ pub(crate) enum Source {
     Cargo(&'static str),
     /// Package of this name in Debian.
     Debian(&'static str),
+    /// Package of this name for pip, with the program in this folder of it.
+    Pip(&'static str, &'static str),
     /// Part of the operating system.
     System,
 }
@@ -56,6 +58,7 @@ pub(crate) const ALL: &[Peer] = &[
     peer("diskus", Source::Cargo("diskus")),
     peer("gdu", Source::Debian("gdu")),
     peer("ncdu", Source::Debian("ncdu")),
+    peer("duckdb", Source::Pip("duckdb-cli", "duckdb_cli")),
     peer("du", Source::System),
     peer("find", Source::System),
     peer("xargs", Source::System),

@@ -2,7 +2,9 @@
 
 use anyhow::Result;
 
-use super::{cmp, dup, hash, kernels, listing, lists, manifest, reuse, scale, scaling, threads, walkers};
+use super::{
+    cmp, dup, hash, kernels, lake, listing, lists, manifest, reuse, scale, scaling, threads, walkers,
+};
 use crate::bench::context::Context;
 use crate::bench::record::Section;
 
@@ -42,6 +44,7 @@ pub(crate) const ALL: &[Kind] = &[
     kind("dup-cold", "Finding duplicates with nothing in memory", dup::cold),
     kind("cache", "Hashing and finding duplicates again, with `--cache`", reuse::make),
     kind("manifest", "Manifests", manifest::make),
+    kind("lake", "Questions about manifests", lake::make),
     kind("cmp", "Comparing files and trees", cmp::make),
     kind("threads", "Threads, and what ftk chooses by itself", threads::make),
     kind("scaling", "One CPU and all of them", scaling::make),

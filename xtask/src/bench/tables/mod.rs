@@ -5,6 +5,7 @@ mod cmp;
 mod dup;
 mod hash;
 mod kernels;
+mod lake;
 mod listing;
 mod lists;
 mod manifest;
