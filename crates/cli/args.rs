@@ -11,6 +11,7 @@ use crate::calibrate::CalibrateArgs;
 use crate::cmp::CmpArgs;
 use crate::completions::CompletionsArgs;
 use crate::config::{Defaults, with_defaults};
+use crate::console::Outcome;
 use crate::describe::DescribeArgs;
 use crate::du::DuArgs;
 use crate::dup::DupArgs;
@@ -25,6 +26,7 @@ use crate::man::ManArgs;
 use crate::manifest::ManifestArgs;
 use crate::query::QueryArgs;
 use crate::report::ReportArgs;
+use crate::stdout::Stdout;
 use crate::undo::UndoArgs;
 
 /// A toolkit for large file trees: find, hash, deduplicate, verify and compare
@@ -70,11 +72,6 @@ impl Args {
         }
         if words.iter().any(|word| WITH_EQUALS.iter().any(|(option, _)| word == option)) {
             words = CommandLine::new(words).with_values_attached();
-        }
-        if let [_, word] = &*words
-            && (word == "--version" || word == "-V")
-        {
-            NoCommand::try_parse_from(&words).map_err(Refused::from)?;
         }
         let all = |words: &[OsString]| {
             let explained =
@@ -202,10 +199,12 @@ struct OneCommand<T: clap::Args> {
     globals: Globals,
 }
 
-/// Answers `--version` without defining anything else.
-#[derive(Parser)]
-#[command(name = "ftk", version = version())]
-struct NoCommand;
+/// Prints the version if it is all that is wanted. The parser would first define every option, which takes longer.
+pub(crate) fn print_version_if_asked() -> Option<anyhow::Result<Outcome>> {
+    let mut words = std::env::args_os().skip(1);
+    let is_asked = words.next().is_some_and(|word| word == "--version" || word == "-V") && words.next().is_none();
+    is_asked.then(|| Stdout::print(format!("ftk {}\n", version()).as_bytes()).map(|()| Outcome::Success))
+}
 
 /// Returns the version. The programs of a release add the commit from which they were built, and its date.
 fn version() -> &'static str {

@@ -158,6 +158,11 @@ impl Console {
         let _ = anstream::stderr().lock().write_all(format!("{line}\n").as_bytes());
     }
 
+    /// Writes text with the control characters of a terminal, whether or not there are colours.
+    pub(crate) fn draw(text: &str) {
+        let _ = io::stderr().write_all(text.as_bytes());
+    }
+
     pub(crate) fn is_terminal() -> bool {
         std::io::stderr().is_terminal()
     }

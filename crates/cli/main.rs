@@ -119,7 +119,7 @@ fn survive_size_limits() {
 }
 
 fn run() -> Outcome {
-    if let Some(result) = query::exec_if_asked() {
+    if let Some(result) = query::exec_if_asked().or_else(args::print_version_if_asked) {
         return result.unwrap_or_else(|error| {
             Console::complain(format_args!("{error:#}"));
             Outcome::Error
@@ -133,10 +133,7 @@ fn run() -> Outcome {
             return Outcome::Error;
         }
         Err(Refused::Parser(error)) => {
-            // The version has no colours, and to look for --color takes longer than to print it.
-            if error.kind() != clap::error::ErrorKind::DisplayVersion {
-                args::color_of(CommandLine::of_process()).write_global();
-            }
+            args::color_of(CommandLine::of_process()).write_global();
             // Help and version are output too: failing to write them is an error.
             let is_answer = error.exit_code() == 0;
             let is_shown = match console::show(error) {

@@ -2,14 +2,16 @@
 //! for logs.
 #![expect(unsafe_code, reason = "progress is shown by a thread that has only the standard streams")]
 
+use std::env;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use anstyle::{AnsiColor, Style};
 use ftk_process::{Progress as Done, Report, Watch, meanwhile};
 use ftk_sched::Counters;
-use indicatif::{DecimalBytes, HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{DecimalBytes, HumanCount};
 use rustix::termios::tcgetwinsize;
 use serde::Serialize;
 
@@ -44,11 +46,8 @@ impl Progress {
         let (face, delay) = match when {
             ProgressArg::Never => (None, Duration::ZERO),
             ProgressArg::Json => (Some(Face::Json), Face::Json.tick()),
-            ProgressArg::Auto => (Console::is_terminal().then_some(Face::Bar), Duration::from_secs(1)),
-            // A terminal that cannot move its cursor gets lines.
-            ProgressArg::Always if !ProgressDrawTarget::stderr().is_hidden() => {
-                (Some(Face::Bar), Duration::ZERO)
-            }
+            ProgressArg::Auto => (can_draw().then_some(Face::Bar), Duration::from_secs(1)),
+            ProgressArg::Always if can_draw() => (Some(Face::Bar), Duration::ZERO),
             ProgressArg::Always => (Some(Face::Lines), Duration::ZERO),
         };
         let is_coloured = face == Some(Face::Bar) && Console::is_coloured();
@@ -351,17 +350,32 @@ impl Layout {
         2 + phase + bar + if self.has_percent { 8 } else { 0 }
     }
 
-    fn style(&self, is_coloured: bool) -> ProgressStyle {
-        let phase = if self.has_phase { "{prefix}  " } else { "" };
-        let bar = match (self.bar, is_coloured) {
-            (0, _) => String::new(),
-            (columns, true) => format!("{{bar:{columns}.cyan}}  "),
-            (columns, false) => format!("{{bar:{columns}}}  "),
-        };
-        let percent = if self.has_percent { "{percent:>3} %   " } else { "" };
-        let template = format!("  {phase}{bar}{percent}{{wide_msg}}");
-        ProgressStyle::with_template(&template).expect("the template is sound").progress_chars("━╸─")
+    /// Returns the line. `fraction`: the part of the work that is done.
+    fn line(&self, doing: &str, fraction: f64, text: &str, is_coloured: bool) -> String {
+        let mut line = String::from("  ");
+        if self.has_phase {
+            line.extend([doing, "  "]);
+        }
+        if self.bar > 0 {
+            let filled = fraction * self.bar as f64;
+            let full = (filled as usize).min(self.bar);
+            let end = usize::from(filled > 0.0 && full < self.bar);
+            let cyan =
+                if is_coloured { Style::new().fg_color(Some(AnsiColor::Cyan.into())) } else { Style::new() };
+            let [before, at, after] =
+                [("━", full), ("╸", end), ("─", self.bar - full - end)].map(|(c, n)| c.repeat(n));
+            line += &format!("{cyan}{before}{at}{cyan:#}{after}  ");
+        }
+        if self.has_percent {
+            line += &format!("{:>3} %   ", (fraction * 100.0) as u64);
+        }
+        line + text
     }
+}
+
+/// Whether standard error is a terminal that can move its cursor.
+fn can_draw() -> bool {
+    Console::is_terminal() && env::var_os("TERM").is_some_and(|term| term != "dumb")
 }
 
 /// Returns the columns of the terminal that is standard error.
@@ -377,9 +391,8 @@ struct Shown {
     face: Option<Face>,
     phase: &'static str,
     start: Instant,
-    bar: ProgressBar,
-    /// The layout of the line that was drawn last.
-    layout: Mutex<Option<Layout>>,
+    /// The line that is on the terminal, if any.
+    drawn: Mutex<Option<String>>,
     is_coloured: bool,
     /// When progress is shown next.
     due: Mutex<Instant>,
@@ -389,17 +402,8 @@ impl Shown {
     /// Starts a phase. Nothing is drawn before the first [`show`](Self::show).
     fn new(progress: Progress, phase: &'static str) -> Self {
         let Progress { face, is_coloured, delay, .. } = progress;
-        let bar = ProgressBar::with_draw_target(Some(LENGTH), ProgressDrawTarget::hidden());
         let start = Instant::now();
-        Self {
-            face,
-            phase,
-            start,
-            bar,
-            layout: Mutex::default(),
-            is_coloured,
-            due: Mutex::new(start + delay),
-        }
+        Self { face, phase, start, drawn: Mutex::default(), is_coloured, due: Mutex::new(start + delay) }
     }
 
     fn status(&self) -> Status {
@@ -427,7 +431,11 @@ impl Shown {
     fn answer(&self, status: &Status) {
         let took = human::time(self.start.elapsed());
         let line = format!("  {}  {}   after {took}", self.doing(), status.text());
-        self.bar.suspend(|| Console::line(line));
+        let drawn = lock(&self.drawn);
+        match &*drawn {
+            Some(drawn) => Console::draw(&format!("{CLEAR}{line}\n{drawn}")),
+            None => Console::line(line),
+        }
     }
 
     fn doing(&self) -> String {
@@ -443,18 +451,14 @@ impl Shown {
             }
             Some(Face::Lines) => Console::line(format_args!("  {}  {}", self.doing(), status.text())),
             Some(Face::Bar) => {
-                let (layout, text) = Layout::fitting(width(), &self.doing(), fraction.is_some(), status);
-                let mut drawn = lock(&self.layout);
-                if drawn.as_ref() != Some(&layout) {
-                    self.bar.set_style(layout.style(self.is_coloured));
-                }
-                *drawn = Some(layout);
-                if self.bar.is_hidden() {
-                    self.bar.set_draw_target(ProgressDrawTarget::stderr());
-                }
-                self.bar.set_prefix(self.doing());
-                self.bar.set_message(text);
-                self.bar.set_position((fraction.unwrap_or_default() * LENGTH as f64) as u64);
+                let (width, doing) = (width(), self.doing());
+                let (layout, text) = Layout::fitting(width, &doing, fraction.is_some(), status);
+                let line = layout.line(&doing, fraction.unwrap_or_default(), &text, self.is_coloured);
+                // Only text without a bar and colours can be too long.
+                let line = if layout.bar > 0 { line } else { line.chars().take(width).collect() };
+                let mut drawn = lock(&self.drawn);
+                Console::draw(&format!("{CLEAR}{line}"));
+                *drawn = Some(line);
             }
         }
     }
@@ -463,14 +467,14 @@ impl Shown {
     fn finish(&self, status: &Status) {
         match self.face {
             Some(Face::Json) => self.show(status, None),
-            Some(Face::Bar) => self.bar.finish_and_clear(),
-            Some(Face::Lines) | None => {}
+            Some(Face::Bar) if lock(&self.drawn).take().is_some() => Console::draw(CLEAR),
+            Some(Face::Bar | Face::Lines) | None => {}
         }
     }
 }
 
-/// Steps of the bar: more than it has columns, so that its end moves in small steps.
-const LENGTH: u64 = 1000;
+/// Removes the line on the terminal.
+const CLEAR: &str = "\r\x1b[2K";
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
@@ -560,13 +564,26 @@ mod tests {
     }
 
     #[test]
-    fn every_layout_is_a_sound_template() {
+    fn lines_of_a_terminal() {
+        let line = |has_phase, bar, has_percent, fraction, is_coloured| {
+            Layout { has_phase, bar, has_percent }.line("hashing", fraction, "eta 6 s", is_coloured)
+        };
+        assert_eq!(line(true, 0, false, 0.5, true), "  hashing  eta 6 s");
+        assert_eq!(line(false, 0, true, 0.059, false), "    5 %   eta 6 s");
+        for (fraction, bar) in [
+            (0.0, "────    0 %"),
+            (0.01, "╸───    1 %"),
+            (0.5, "━━╸─   50 %"),
+            (0.99, "━━━╸   99 %"),
+            (1.0, "━━━━  100 %"),
+        ] {
+            assert_eq!(line(true, 4, true, fraction, false), format!("  hashing  {bar}   eta 6 s"));
+        }
+        assert_eq!(line(false, 3, false, 0.4, true), "  \u{1b}[36m━╸\u{1b}[0m─  eta 6 s");
         for bar in [0, 12, 24] {
-            for (has_phase, has_percent, is_coloured) in
-                [(true, true, true), (false, false, false), (true, false, true)]
-            {
-                let _ = Layout { has_phase, bar, has_percent }.style(is_coloured);
-            }
+            let layout = Layout { has_phase: true, bar, has_percent: bar > 0 };
+            let drawn = layout.line("hashing", 0.7, "", false).chars().count();
+            assert_eq!(drawn, layout.columns("hashing"), "{bar}");
         }
     }
 

@@ -16,7 +16,9 @@ use clap::Args;
 use ftk_file::{File, Holes};
 use ftk_inventory::Reservation;
 use ftk_manifest::Manifest;
-use ftk_parity::{Algorithms, Batch, Content, LeftOut, Plan, Protected, Redundancy, protect};
+use ftk_parity::{
+    Algorithms, Batch, Content, LeftOut, Plan, Protected, Redundancy, any_of, either_of, protect,
+};
 use ftk_record::{Output, ZstdWriter, is_zstd, quote, write_record};
 use ftk_select::{Check, parse_bytes};
 use indicatif::DecimalBytes;
@@ -287,9 +289,8 @@ const SECTORS: u64 = 100_000;
 /// Returns the chance that data is lost if one sector in [`SECTORS`] is bad.
 fn loss(plan: &Plan) -> f64 {
     let sectors = plan.block_len().div_ceil(4096);
-    let block = -(sectors as f64 * (-1.0 / SECTORS as f64).ln_1p()).exp_m1();
-    let whole: f64 = plan.batches().iter().map(|batch| (-batch.loss(block)).ln_1p()).sum();
-    -whole.exp_m1()
+    let block = any_of(1.0 / SECTORS as f64, sectors);
+    plan.batches().iter().fold(0.0, |any, batch| either_of(any, batch.loss(block)))
 }
 
 impl Report {

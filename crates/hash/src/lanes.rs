@@ -192,41 +192,56 @@ where
     }
 
     fn hash_many(&self, messages: &[&[u8]], out: &mut [Digest]) {
-        assert_eq!(messages.len(), out.len(), "messages and digests must be equally many");
-        let mut batch = Batch::<L>::new();
-        let mut long = Vec::new();
-        for (place, message) in messages.iter().enumerate() {
-            if message.len() > F::SHORT {
-                long.push(place);
-                continue;
-            }
-            batch.push::<F, W>(place, message);
-            if batch.is_full() {
-                batch.flush::<F, K, N, W>(self.kernel, self.narrow, self.few, out);
-            }
-        }
-        batch.flush::<F, K, N, W>(self.kernel, self.narrow, self.few, out);
+        hash_all::<F, K, N, L, W>(self.kernel, self.narrow, self.few, messages, out);
+    }
+}
 
-        if long.is_empty() {
+/// Computes the digests of whole messages. Not generic over the pieces of an engine, so that all engines share it.
+fn hash_all<F, K, N, const L: usize, const W: usize>(
+    kernel: K,
+    narrow: N,
+    few: u32,
+    messages: &[&[u8]],
+    out: &mut [Digest],
+) where
+    F: Function<W>,
+    K: Kernel<F, L, W>,
+    N: Narrow<F, W>,
+{
+    assert_eq!(messages.len(), out.len(), "messages and digests must be equally many");
+    let mut batch = Batch::<L>::new();
+    let mut long = Vec::new();
+    for (place, message) in messages.iter().enumerate() {
+        if message.len() > F::SHORT {
+            long.push(place);
+            continue;
+        }
+        batch.push::<F, W>(place, message);
+        if batch.is_full() {
+            batch.flush::<F, K, N, W>(kernel, narrow, few, out);
+        }
+    }
+    batch.flush::<F, K, N, W>(kernel, narrow, few, out);
+
+    if long.is_empty() {
+        return;
+    }
+    let mut engine = Lanes::<F, K, N, &[u8], L, W>::new(kernel, narrow, few, long.len());
+    let mut events = Vec::with_capacity(L);
+    let mut waiting = long.iter().enumerate();
+    loop {
+        for (key, place) in waiting.by_ref().take(engine.vacant()) {
+            engine.feed(key as u32, true, true, messages[*place]);
+        }
+        engine.step(&mut events);
+        if events.is_empty() {
             return;
         }
-        let mut engine = Lanes::<F, K, N, &[u8], L, W>::new(self.kernel, self.narrow, self.few, long.len());
-        let mut events = Vec::with_capacity(L);
-        let mut waiting = long.iter().enumerate();
-        loop {
-            for (key, place) in waiting.by_ref().take(engine.vacant()) {
-                engine.feed(key as u32, true, true, messages[*place]);
-            }
-            engine.step(&mut events);
-            if events.is_empty() {
-                return;
-            }
-            for event in events.drain(..) {
-                let Event::Done { key, digest, .. } = event else {
-                    unreachable!("every piece is a whole message")
-                };
-                out[long[key as usize]] = digest;
-            }
+        for event in events.drain(..) {
+            let Event::Done { key, digest, .. } = event else {
+                unreachable!("every piece is a whole message")
+            };
+            out[long[key as usize]] = digest;
         }
     }
 }

@@ -17,6 +17,23 @@ const ROWS: u64 = 1024;
 /// Blocks are shortened until the memory suffices for this many groups.
 const GROUPS: u64 = 8;
 
+/// Returns the chance that at least one of two independent events happens. Small chances are not rounded away.
+pub fn either_of(one: f64, other: f64) -> f64 {
+    one + other * (1.0 - one)
+}
+
+/// Returns the chance that at least one of `n` independent events happens, each of which has this chance.
+pub fn any_of(chance: f64, n: u64) -> f64 {
+    let (mut any, mut of_power) = (0.0, chance);
+    for bit in 0..u64::BITS - n.leading_zeros() {
+        if n >> bit & 1 == 1 {
+            any = either_of(any, of_power);
+        }
+        of_power = either_of(of_power, of_power);
+    }
+    any
+}
+
 /// The share of recovery blocks, in millionths of the data blocks: from 1 to 1,000,000.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Redundancy(u32);
@@ -108,15 +125,26 @@ impl Batch {
         if lost <= 0.0 || lost >= 1.0 {
             return lost.clamp(0.0, 1.0);
         }
-        // The terms of the binomial distribution from `recovery` + 1 lost rows on, as logarithms, because they are tiny.
-        let odds = lost.ln() - (-lost).ln_1p();
-        let mut term = rows as f64 * (-lost).ln_1p();
-        let mut group = 0.0;
-        for nth in 1..=rows {
-            term += ((rows - nth + 1) as f64).ln() - (nth as f64).ln() + odds;
-            group += if nth > self.recovery { term.exp() } else { 0.0 };
+        // The terms of the binomial distribution, relative to its largest one: those that are too small do not count. No
+        // logarithm is needed, so that ftk starts without the mathematical library.
+        let next = |nth: u64| (rows - nth) as f64 / (nth + 1) as f64 * lost / (1.0 - lost);
+        let (mut all, mut fatal) = (0.0, 0.0);
+        let mut add = |nth, term| {
+            all += term;
+            fatal += if nth > self.recovery { term } else { 0.0 };
+        };
+        let largest = (((rows + 1) as f64 * lost) as u64).min(rows);
+        let mut term = 1.0;
+        for nth in largest..=rows {
+            add(nth, term);
+            term *= next(nth);
         }
-        -(self.groups as f64 * (-f64::min(group, 1.0)).ln_1p()).exp_m1()
+        term = 1.0;
+        for nth in (0..largest).rev() {
+            term /= next(nth);
+            add(nth, term);
+        }
+        any_of(fatal / all, self.groups)
     }
 
     /// Returns the number of neighbouring blocks that may be lost anywhere in the batch.
@@ -216,7 +244,36 @@ mod tests {
         assert_eq!((batch(3, 5, 1).loss(0.0), batch(3, 5, 1).loss(1.0)), (0.0, 1.0));
     }
 
+    #[test]
+    fn chances_of_independent_events() {
+        assert_eq!(
+            (any_of(0.0, 9), any_of(0.3, 0), any_of(0.3, 1), any_of(1.0, u64::MAX)),
+            (0.0, 0.0, 0.3, 1.0)
+        );
+        assert_eq!((any_of(0.5, 3), either_of(0.5, 0.25)), (0.875, 0.625));
+        // Each of the terms below is lost if it is subtracted from 1 first.
+        assert_eq!((either_of(1e-20, 1e-30), any_of(1e-20, 5)), (1e-20 + 1e-30, 5e-20));
+    }
+
     proptest! {
+        /// The same sum, of logarithms.
+        #[test]
+        fn the_chance_of_a_loss_agrees_with_logarithms(
+            rows in 1_u64..1000, recovery in 1_u64..60, groups in 1_u64..5000, lost in 1e-9..0.999_f64,
+        ) {
+            let batch = Batch { first: 0, blocks: groups * rows, groups, recovery, offset: 0, earlier: 0 };
+            let all = rows + recovery;
+            let mut term = all as f64 * (-lost).ln_1p();
+            let mut group = 0.0;
+            for nth in 1..=all {
+                term += ((all - nth + 1) as f64).ln() - (nth as f64).ln() + lost.ln() - (-lost).ln_1p();
+                group += if nth > recovery { term.exp() } else { 0.0 };
+            }
+            let expected = -(groups as f64 * (-f64::min(group, 1.0)).ln_1p()).exp_m1();
+            let found = batch.loss(lost);
+            prop_assert!((found - expected).abs() <= 1e-9 * expected + 1e-300, "{found} {expected}");
+        }
+
         #[test]
         fn batches_cover_the_stream_within_the_memory(
             blocks in 0_u64..2_000_000, millionths in 1_u32..=1_000_000, memory in 0_u64..(2 << 30),

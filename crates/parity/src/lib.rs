@@ -24,7 +24,7 @@ mod protect;
 mod read;
 mod sources;
 
-pub use batch::{Batch, Redundancy, batches, block_len};
+pub use batch::{Batch, Redundancy, any_of, batches, block_len, either_of};
 pub use error::Error;
 pub use heal::{Outcome, Output, heal};
 pub use index::{Algorithms, Content};

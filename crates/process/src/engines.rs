@@ -19,20 +19,20 @@ pub(crate) struct Engines {
 enum Kind {
     /// A single engine owns its chunks.
     One {
-        engine: Box<dyn Engine<Chunk>>,
-        events: Vec<Event<Chunk>>,
+        engine: Box<dyn Engine<Piece>>,
+        events: Vec<Event<Piece>>,
     },
     Several {
         queues: Vec<Queue>,
-        events: Vec<Event<Shared<Chunk>>>,
+        events: Vec<Event<Piece>>,
         held: usize,
     },
 }
 
 /// An engine and the chunks it has no room for yet. It may hold fewer chunks at once than the other engines.
 struct Queue {
-    engine: Box<dyn Engine<Shared<Chunk>>>,
-    waiting: VecDeque<Shared<Chunk>>,
+    engine: Box<dyn Engine<Piece>>,
+    waiting: VecDeque<Rc<Chunk>>,
     /// Offset of its digest within a slot's digests.
     at: usize,
 }
@@ -82,12 +82,12 @@ impl Engines {
     pub(crate) fn feed(&mut self, chunk: Chunk) {
         match &mut self.kind {
             Kind::One { engine, .. } => {
-                engine.feed(chunk.slot, chunk.part.is_start(), chunk.part.is_end(), chunk)
+                engine.feed(chunk.slot, chunk.part.is_start(), chunk.part.is_end(), Piece::Own(chunk))
             }
             Kind::Several { queues, held, .. } => {
                 *held += 1;
-                let chunk = Shared::new(chunk);
-                queues.iter_mut().for_each(|queue| queue.waiting.push_back(chunk.clone()));
+                let chunk = Rc::new(chunk);
+                queues.iter_mut().for_each(|queue| queue.waiting.push_back(Rc::clone(&chunk)));
             }
         }
     }
@@ -103,11 +103,11 @@ impl Engines {
         match &mut self.kind {
             Kind::One { engine, events } => {
                 engine.step(events);
-                used.extend(events.drain(..).map(|event| match event {
-                    Event::Dry { data, .. } => data,
+                used.extend(events.drain(..).filter_map(|event| match event {
+                    Event::Dry { data, .. } => data.into_chunk(),
                     Event::Done { key, data, digest } => {
                         note(key, 0, &digest);
-                        data
+                        data.into_chunk()
                     }
                 }));
             }
@@ -124,8 +124,7 @@ impl Engines {
                                     data
                                 }
                             };
-                            // Only the last engine to return a chunk gets it out of the `Rc`.
-                            used.extend(chunk.into_inner());
+                            used.extend(chunk.into_chunk());
                         }
                     }
                 }
@@ -151,13 +150,13 @@ impl Engines {
 impl Queue {
     /// Works until no chunk waits. A narrow engine has then used all its chunks; a wide one has filled its
     /// lanes or holds all the chunks there are.
-    fn step(&mut self, events: &mut Vec<Event<Shared<Chunk>>>) {
+    fn step(&mut self, events: &mut Vec<Event<Piece>>) {
         loop {
             while self.engine.vacant() > 0
                 && let Some(chunk) = self.waiting.pop_front()
             {
-                let Chunk { slot, part, .. } = *chunk.0;
-                self.engine.feed(slot, part.is_start(), part.is_end(), chunk);
+                let Chunk { slot, part, .. } = *chunk;
+                self.engine.feed(slot, part.is_start(), part.is_end(), Piece::Shared(chunk));
             }
             self.engine.step(events);
             if self.waiting.is_empty() {
@@ -167,29 +166,29 @@ impl Queue {
     }
 }
 
-/// Bytes that several engines of one thread read.
-#[derive(Debug)]
-pub(crate) struct Shared<T>(Rc<T>);
+/// A chunk in an engine. One type, so that the program has each engine once.
+enum Piece {
+    /// A single engine has it.
+    Own(Chunk),
+    /// Several engines of one thread read it.
+    Shared(Rc<Chunk>),
+}
 
-impl<T> Shared<T> {
-    pub(crate) fn new(bytes: T) -> Self {
-        Self(Rc::new(bytes))
-    }
-
-    /// Returns the bytes if this is the last reference.
-    pub(crate) fn into_inner(self) -> Option<T> {
-        Rc::into_inner(self.0)
+impl Piece {
+    /// Returns the chunk if no other engine needs it any more.
+    fn into_chunk(self) -> Option<Chunk> {
+        match self {
+            Self::Own(chunk) => Some(chunk),
+            Self::Shared(chunk) => Rc::into_inner(chunk),
+        }
     }
 }
 
-impl<T> Clone for Shared<T> {
-    fn clone(&self) -> Self {
-        Self(Rc::clone(&self.0))
-    }
-}
-
-impl<T: AsRef<[u8]>> AsRef<[u8]> for Shared<T> {
+impl AsRef<[u8]> for Piece {
     fn as_ref(&self) -> &[u8] {
-        (*self.0).as_ref()
+        match self {
+            Self::Own(chunk) => chunk.as_ref(),
+            Self::Shared(chunk) => (**chunk).as_ref(),
+        }
     }
 }
