@@ -15,14 +15,20 @@ use ftk_walk::Walker;
 
 use crate::asked;
 use crate::console::{Console, Outcome};
+use crate::costs::{self, Costs};
 use crate::globals::Globals;
 use crate::stdout::Stdout;
 
 /// Measure this machine, so that ftk chooses its workers well
 ///
 /// This takes about four seconds; other programs should be idle. The figures are stored as JSON in $XDG_CACHE_HOME/ftk,
-/// or else in ~/.cache/ftk, and apply to this CPU, this kernel and this version of ftk. Without them, ftk uses built-in
-/// figures. No other command stores figures.
+/// or else in ~/.cache/ftk, and apply to this CPU, this kernel and this version of ftk.
+///
+/// Without them, ftk uses built-in figures until it has learned better ones. Runs that hash 1,000 files or more measure
+/// them too, and keep them in the same directory, at most once a day: for each figure, the median of the last 16 runs
+/// counts as soon as there are five. Nothing is learned from a run that had to wait for a CPU, that failed, that used
+/// --polite, --limit-rate or --cache, or whose tree contains the directory. -v and --show say which figures were
+/// learned. The speed of disks is always learned, since ftk calibrate does not measure it.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CalibrateArgs {
@@ -42,7 +48,13 @@ pub(crate) const NO_CACHE_DIR: &str = "no cache directory: set XDG_CACHE_HOME or
 
 pub(crate) fn run(args: &CalibrateArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     let constants = if args.show {
-        in_use(|why| console.summary(format_args!("built-in figures: {why}")))
+        let (mut constants, is_calibrated) =
+            in_use(|why| console.summary(format_args!("built-in figures: {why}")));
+        let used = Costs::new(is_calibrated).apply(&mut constants, None);
+        if !used.is_empty() {
+            console.summary(format_args!("from earlier runs: {}", costs::list(&used)));
+        }
+        constants
     } else {
         let path = file().context(NO_CACHE_DIR)?;
         asked::doing(&"measuring this machine");
@@ -63,15 +75,15 @@ pub(crate) fn run(args: &CalibrateArgs, globals: &Globals, console: &Console) ->
     Ok(Outcome::Success)
 }
 
-/// Returns the saved constants, or the built-in ones if the saved file is missing or unusable. `say` then
-/// receives the reason.
-pub(crate) fn in_use(say: impl FnOnce(&dyn fmt::Display)) -> Constants {
+/// Returns the saved constants and `true`, or the built-in ones and `false` if the saved file is missing or unusable.
+/// `say` then receives the reason.
+pub(crate) fn in_use(say: impl FnOnce(&dyn fmt::Display)) -> (Constants, bool) {
     let built_in = |why: &dyn fmt::Display| {
         say(why);
-        Constants::default()
+        (Constants::default(), false)
     };
     match file().map(|path| Constants::load(&path)) {
-        Some(Ok(constants)) => constants,
+        Some(Ok(constants)) => (constants, true),
         Some(Err(error)) => built_in(&error),
         None => built_in(&NO_CACHE_DIR),
     }

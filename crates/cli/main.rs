@@ -14,6 +14,7 @@ mod colour;
 mod completions;
 mod config;
 mod console;
+mod costs;
 mod describe;
 mod documents;
 mod du;

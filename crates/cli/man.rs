@@ -172,7 +172,10 @@ fn section(roff: &mut Roff, title: &str, terms: &[(&str, &str)]) {
 const ENVIRONMENT: &[(&str, &str)] = &[
     ("NO_COLOR, CLICOLOR, CLICOLOR_FORCE", "Whether output is coloured with --color auto."),
     ("LS_COLORS", "The colours of names in the output of ftk find."),
-    ("XDG_CACHE_HOME, HOME", "Where ftk calibrate stores its figures."),
+    (
+        "XDG_CACHE_HOME, HOME",
+        "Where ftk calibrate stores its figures, and where runs keep what they learned.",
+    ),
     ("XDG_STATE_HOME, HOME", "Where ftk dup stores its journals."),
     ("XDG_CONFIG_HOME, HOME", "Where the file of defaults is."),
     (
@@ -189,6 +192,10 @@ const FILES: &[(&str, &str)] = &[
     (
         "$XDG_CACHE_HOME/ftk/constants",
         "The figures of ftk calibrate, as text; without XDG_CACHE_HOME, ~/.cache/ftk/constants. Can be deleted: ftk then uses built-in figures.",
+    ),
+    (
+        "$XDG_CACHE_HOME/ftk/learned",
+        "Figures that runs measured, as JSON; without XDG_CACHE_HOME, ~/.cache/ftk/learned. Can be deleted.",
     ),
     (
         "$XDG_STATE_HOME/ftk/",

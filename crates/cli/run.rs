@@ -25,6 +25,7 @@ use indicatif::DecimalBytes;
 
 use crate::cache::CacheArgs;
 use crate::console::{Console, Outcome};
+use crate::costs::Costs;
 use crate::globals::Globals;
 use crate::progress::Course;
 use crate::scan::{Scan, Within, scan, walker};
@@ -35,6 +36,7 @@ use crate::{algorithm, cache, calibrate, human};
 #[derive(Debug)]
 pub(crate) struct Run<'c> {
     pub(crate) model: Model,
+    costs: Costs,
     pub(crate) limits: Limits,
     pub(crate) platform: Platform,
     /// The memory for tables.
@@ -80,11 +82,15 @@ impl<'c> Run<'c> {
         if backend == Some(Backend::Uring) {
             ftk_read::Uring::new(1, 1).context("--io uring: io_uring is not available here")?;
         }
-        let constants =
+        let (constants, is_calibrated) =
             calibrate::in_use(|why| console.verbose(|| format!("costs   built-in figures: {why}")));
+        if is_calibrated {
+            console.verbose(|| "costs   figures of ftk calibrate".to_owned());
+        }
         Ok(Self {
             platform: algorithm::platform(&constants)?,
             model: Model::new(constants),
+            costs: Costs::new(is_calibrated),
             limits: Limits { threads: globals.threads.resolve(), backend, ring: true, cpus: 0 },
             budget: Budget::new(globals.memory()),
             stop: Stop::new(),
@@ -106,6 +112,11 @@ impl<'c> Run<'c> {
     pub(crate) fn reuse(&mut self, args: CacheArgs) -> anyhow::Result<Vec<(u64, u64)>> {
         self.cache = args.open(self.console)?;
         Ok(self.cache.as_ref().map_or_else(Vec::new, Cache::identities))
+    }
+
+    /// Whether digests of earlier runs are reused.
+    pub(crate) fn has_cache(&self) -> bool {
+        self.cache.is_some()
     }
 
     /// Begins to store the digests of this run. No more are looked up.
@@ -216,8 +227,10 @@ impl<'c> Run<'c> {
     /// Processes the files of `work`, shows the progress, and records it for `--stats`. `phase` is a verb.
     pub(crate) fn process(&self, phase: &'static str, work: &Work<'_>, rows: &mut Rows) -> Report {
         let start = Instant::now();
+        let (learned, place) = self.costs.model(self, work).unzip();
+        let model = learned.as_ref().unwrap_or(&self.model);
         let work_on = |watch: Watch<'_>| {
-            let (model, memory) = (&self.model, self.globals.memory());
+            let memory = self.globals.memory();
             process(
                 work,
                 rows,
@@ -245,6 +258,7 @@ impl<'c> Run<'c> {
         if let Some(error) = report.unusable.as_ref().filter(|_| !self.is_unusable.replace(true)) {
             cache::say_unusable(error, self.console);
         }
+        self.costs.keep(self, model, place.flatten().as_deref(), work, &report);
         let plan = &report.plan;
         let kernel = |it: &Algorithm| format!("{it} {}", it.kernel_name(work.platform));
         let kernels = || work.algorithms.iter().map(kernel).collect::<Vec<_>>().join(" + ");

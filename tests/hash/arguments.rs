@@ -244,7 +244,7 @@ fn messages_do_not_change_the_list() {
     dir.ftk(["-v", "hash", "x"]).run().status(0).stdout(&line).stderr_has("ftk: plan ");
 }
 
-/// Only `calibrate` stores figures, and stored figures are never needed.
+/// Small runs store no figures, and stored figures are never needed.
 #[test]
 fn no_figures_are_stored_or_needed() {
     let dir = Dir::new();

@@ -4,6 +4,7 @@ mod algorithms;
 mod arguments;
 mod bag_create;
 mod check;
+mod costs;
 mod diff;
 mod film;
 mod interop;

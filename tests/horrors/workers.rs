@@ -84,7 +84,7 @@ fn h55_few_large_files_are_divided_among_workers() {
     }
 }
 
-/// Stored figures never change the result or delay a run, and only `calibrate` stores them.
+/// Stored figures never change the result or delay a run, and no run over few files stores any.
 #[test]
 fn h57_stored_figures_do_not_change_the_result() {
     let dir = Dir::new();
@@ -92,7 +92,7 @@ fn h57_stored_figures_do_not_change_the_result() {
         dir.file(format!("t/{nth}"), &bytes(nth, 5000));
     }
     let expected = dir.ftk(["hash", "t"]).run().status(0).out;
-    assert!(!dir.aside("cache").exists(), "no other command stores anything");
+    assert!(!dir.aside("cache").exists(), "a small run stores nothing");
     dir.ftk(["calibrate", "--show"]).run().status(0).stderr_has("built-in figures: ");
     assert!(!dir.aside("cache").exists());
     let run = dir.ftk(["calibrate"]).run();

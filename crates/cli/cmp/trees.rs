@@ -217,7 +217,7 @@ fn compare(trees: &Trees<'_>, pairs: &mut PairTable, counters: &Counters, run: &
     let (n, work) = (pairs.pairs(), || trees.compare(pairs, memory(run.globals), &team));
     let plan = console.progress.counted("compare", n, n < MANY, WorkCounters::Team(counters), work);
     console.stats.files("compare", start, 2 * pairs.pairs(), pairs.failed(), counters.sum().bytes);
-    let RunPlan { sample, choice, took_nanos, large } = plan;
+    let RunPlan { sample, choice, took_nanos, large, .. } = plan;
     if sample.files == 0 {
         return;
     }

@@ -44,7 +44,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     };
     asked::doing(&"hashing lines");
     let start = Instant::now();
-    let platform = platform(&calibrate::in_use(|_| ()))?;
+    let platform = platform(&calibrate::in_use(|_| ()).0)?;
     let stdout = Stdout::default();
     let list = List::create(named(args.output.as_deref()), &stdout)?;
     let file;

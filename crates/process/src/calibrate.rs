@@ -23,8 +23,8 @@ const FASTER: f64 = 0.97;
 /// This takes about four seconds.
 ///
 /// `files` should be some thousands of small cached files, with many files in a directory. They are read
-/// several times. Some constants keep their built-in values: `cold_contention` and `ring_cold`, which need a
-/// cold disk; `ring_ns` and `ring_warm`, if no io_uring can be created; `contention` and `worker_ns`, if
+/// several times. Some constants keep their built-in values: `cold_contention`, `ring_cold` and `probe`,
+/// which need a cold disk; `ring_ns` and `ring_warm`, if no io_uring can be created; `contention` and `worker_ns`, if
 /// there is only one CPU.
 pub fn calibrate(files: &Inventory, platform: Platform) -> Constants {
     let mut constants = Constants::default();

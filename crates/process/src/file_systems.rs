@@ -6,7 +6,7 @@ use std::collections::btree_map::Entry;
 use ftk_cache::FileSystems;
 use ftk_file::{FsId, is_subvolume_stub};
 use ftk_inventory::{DirNo, FileNo, Inventory, Opener};
-use rustix::fs::{Mode, OFlags, openat};
+use rustix::fs::{Mode, OFlags, fstatfs, openat};
 
 /// Finds out which file systems with an identity the directories of a walk are on.
 ///
@@ -57,4 +57,21 @@ pub fn file_systems(inventory: &Inventory) -> FileSystems {
         }
     }
     FileSystems::new(found).with_lineages(lineages)
+}
+
+/// Returns a name for the file system that has all directories of the inventory: its identity, or else its type. `None`
+/// if there are several, if files are starting points, or if it is unknown.
+pub fn file_system(inventory: &Inventory) -> Option<String> {
+    let mut dirs = (0..inventory.dirs()).map(DirNo);
+    let first = dirs.next()?;
+    let dev = |dir| (!inventory.has_starting_points(dir)).then(|| inventory.identity_of_dir(dir).0);
+    if dev(first).is_none() || dirs.any(|dir| dev(dir) != dev(first)) {
+        return None;
+    }
+    let mut opener = Opener::new(inventory);
+    let dir = opener.open(first).ok()?;
+    Some(match FsId::of(&dir).ok()? {
+        Some(id) => format!("{:032x}", u128::from_be_bytes(*id.as_bytes())),
+        None => format!("{:x}", fstatfs(&dir).ok()?.f_type),
+    })
 }

@@ -65,7 +65,7 @@ mod work;
 pub use attributes::AttributeSet;
 pub use calibrate::calibrate;
 pub use driver::Failed;
-pub use file_systems::file_systems;
+pub use file_systems::{file_system, file_systems};
 pub use ftk_cache::FileSystems;
 pub use ftk_sched::{Progress, RunPlan};
 pub use progress::{Watch, meanwhile};

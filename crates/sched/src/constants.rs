@@ -38,6 +38,8 @@ pub struct Constants {
     /// Time that one worker with plain reads waits for a disk, divided by the time that a deep io_uring
     /// waits.
     pub ring_cold: f64,
+    /// Time per file from a disk after the [probe](crate::PROBE), divided by the time per file of the probe.
+    pub probe: f64,
     /// Bytes per second that one core alone reads from memory.
     pub memory_one_bytes_per_s: u64,
     /// Bytes per second that each CPU reads from memory while all CPUs do. It is stored per CPU, and not as a
@@ -113,6 +115,8 @@ impl Default for Constants {
             // The tree from the disk, depth 256, two workers: 1.7 to 1.85 s, of which about 0.3 s is
             // computing.
             ring_cold: 4.0,
+            // 1.0 to 1.5 on one machine, so 1 is the best guess for others.
+            probe: 1.0,
             // One core alone, and each of two at the same time.
             memory_one_bytes_per_s: 8_000_000_000,
             memory_each_bytes_per_s: 5_000_000_000,

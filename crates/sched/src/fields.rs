@@ -38,9 +38,25 @@ impl Constants {
         Ok(())
     }
 
+    /// Sets a constant that runs [measure](crate::Model::figures). Other names change nothing.
+    pub(crate) fn set(&mut self, name: &str, value: f64) {
+        match name {
+            "file_ns" => self.file_ns = value as u64,
+            "contention" => self.contention = value,
+            "cold_contention" => self.cold_contention = value,
+            "ring_cold" => self.ring_cold = value,
+            "probe" => self.probe = value,
+            _ => {
+                if let Some(kernel) = name.strip_prefix(DIGEST) {
+                    self.digest_bytes_per_s.insert(kernel.to_owned(), value as u64);
+                }
+            }
+        }
+    }
+
     /// Returns the names, values and plausible ranges of all constants except the speeds and kernels of digests, in
     /// the order in which they are printed.
-    fn fields(&self) -> [(&'static str, f64, RangeInclusive<f64>); 11] {
+    fn fields(&self) -> [(&'static str, f64, RangeInclusive<f64>); 12] {
         [
             ("team_ns", self.team_ns as f64, 0.0..=500e3),
             ("thread_ns", self.thread_ns as f64, 1e3..=500e3),
@@ -51,6 +67,7 @@ impl Constants {
             ("ring_ns", self.ring_ns as f64, 1e3..=5e6),
             ("ring_warm", self.ring_warm, 0.1..=10.0),
             ("ring_cold", self.ring_cold, 1.0..=1e3),
+            ("probe", self.probe, 0.2..=5.0),
             ("memory_one_bytes_per_s", self.memory_one_bytes_per_s as f64, 1e8..=1e13),
             ("memory_each_bytes_per_s", self.memory_each_bytes_per_s as f64, 1e8..=1e13),
         ]
@@ -58,13 +75,13 @@ impl Constants {
 }
 
 /// The prefix of the names of digest speeds. The `algorithm/kernel` follows.
-const DIGEST: &str = "digest_bytes_per_s.";
+pub(crate) const DIGEST: &str = "digest_bytes_per_s.";
 
 /// The prefix of the names of kernels. The algorithm follows.
 const KERNEL: &str = "kernels.";
 
 /// Whether the text form can show this name: it has one line per figure.
-fn is_name(name: &str) -> bool {
+pub(crate) fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"/-._".contains(&b))
 }
 

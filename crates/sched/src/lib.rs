@@ -7,6 +7,7 @@
 //! - [`Claims`] decides which worker does which jobs. [`Counters`] count what they have done.
 //! - [`Model`] predicts the run time from a small [`Sample`] of the real work and the measured [`Constants`]
 //!   of the machine, and chooses the fastest combination of workers and reader.
+//! - [`Learned`] keeps what earlier runs measured, and replaces built-in constants by it.
 //! - [`Team`] runs a closure on all workers and returns their results.
 //! - [`Stop`] tells all workers to end early.
 //!
@@ -45,6 +46,8 @@ mod claims;
 mod constants;
 mod cpus;
 mod fields;
+mod figures;
+mod learned;
 mod machine;
 mod model;
 mod progress;
@@ -60,11 +63,13 @@ pub use claims::{Claims, lock};
 pub use constants::{Constants, Kernel};
 pub use cpus::{logical_cpus, physical_cores};
 pub use fields::Implausible;
+pub use figures::Figure;
+pub use learned::{Learned, Used};
 pub use model::{Backend, Choice, Limits, Model, Reason, Sample, Threads};
 pub use progress::{Counters, Progress, WorkerCounters};
-pub use run::{Jobs, PROBE, Run, RunPlan};
+pub use run::{Jobs, MEASURED_JOBS, PROBE, Phase, Run, RunPlan};
 pub use sampling::{Sampling, pick, spread};
 pub use stop::Stop;
 pub use store::NotLoaded;
 pub use team::Team;
-pub use usage::Waits;
+pub use usage::{CpuTime, Waits};

@@ -52,6 +52,11 @@ impl WorkerCounters {
         }
     }
 
+    /// Returns the number of bytes counted so far.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
     /// Counts a job of this size as deferred.
     pub fn defer(&self, size: u64) {
         bump(&self.large_files, 1);

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::{Choice, Counters, Limits, Model, Sample, Stop, logical_cpus};
+use crate::{Choice, Counters, CpuTime, Limits, Model, Progress, Sample, Stop, logical_cpus};
 
 /// The part of the jobs that is done to forecast the time of the others: one in this many.
 ///
@@ -13,6 +13,12 @@ use crate::{Choice, Counters, Limits, Model, Sample, Stop, logical_cpus};
 /// A smaller probe ends before the disk is busy: with one in 64, the forecast for the cold sources of Linux was 1.2 to
 /// 1.9 times the time that they took, and with one in 16, 1.0 to 1.5 times (EPYC of 2021, four runs each).
 pub const PROBE: u32 = 16;
+
+/// With fewer small jobs than this, a run measures nothing for [`Model::figures`].
+pub const MEASURED_JOBS: u64 = 1_000;
+
+/// With fewer bytes than this in large jobs, a run does not measure these.
+const MEASURED_BYTES: u64 = 256 << 20;
 
 /// A table of jobs, such as files to hash or pairs of files to compare, and the way to do them.
 pub trait Jobs {
@@ -57,6 +63,8 @@ pub struct Run<'r> {
 pub struct RunPlan {
     /// The measurements on the first files.
     pub sample: Sample,
+    /// What the sample did, with the first half of it, which is not measured.
+    pub sampled: Progress,
     /// The model's choice; `None` if the sample contained all files.
     pub choice: Option<Choice>,
     /// Time for the small jobs after the sample and the probe, in nanoseconds. This is the time that the choice
@@ -64,12 +72,66 @@ pub struct RunPlan {
     pub took_nanos: u64,
     /// The number of large jobs, which came last.
     pub large: usize,
+    /// The extrapolation of the probe, which [`Constants::probe`](crate::Constants::probe) has not yet corrected, in
+    /// nanoseconds; 0 without a probe.
+    pub probe_nanos: u64,
+    /// Measurements on the small jobs after the sample and the probe; `None` if there were too few, or if the system
+    /// does not measure enough.
+    pub small_phase: Option<Phase>,
+    /// The same for the large jobs.
+    pub large_phase: Option<Phase>,
+}
+
+/// What was done in one phase of a run, and how much time the calling thread had for its part.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Phase {
+    /// Elapsed time in nanoseconds.
+    pub nanos: u64,
+    /// Jobs that were done.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// The bytes that the calling thread processed.
+    pub own_bytes: u64,
+    /// The times of the calling thread.
+    pub cpu: CpuTime,
+}
+
+/// The start of a phase.
+struct Mark {
+    start: Instant,
+    done: Progress,
+    own_bytes: u64,
+    cpu: CpuTime,
+}
+
+impl Mark {
+    fn now_if(is_worth: bool, counters: &Counters) -> Option<Self> {
+        if !is_worth {
+            return None;
+        }
+        let (done, own_bytes, cpu) = (counters.sum(), counters.of(0).bytes(), CpuTime::now()?);
+        Some(Self { start: Instant::now(), done, own_bytes, cpu })
+    }
+
+    fn end(self, counters: &Counters) -> Option<Phase> {
+        let nanos = self.start.elapsed().as_nanos() as u64;
+        let done = counters.sum();
+        Some(Phase {
+            nanos,
+            files: done.files - self.done.files,
+            bytes: done.bytes - self.done.bytes,
+            own_bytes: counters.of(0).bytes() - self.own_bytes,
+            cpu: CpuTime::now()?.since(self.cpu),
+        })
+    }
 }
 
 impl Run<'_> {
     /// Does all jobs, unless the run is stopped.
     pub fn execute(mut self, jobs: &mut impl Jobs) -> RunPlan {
         let mut plan = RunPlan { sample: jobs.sample(&self), ..RunPlan::default() };
+        plan.sampled = self.counters.sum();
         let (files, large) = jobs.left();
         plan.large = large;
         if (files, large) == (0, 0) || self.stop.is_raised() {
@@ -88,16 +150,21 @@ impl Run<'_> {
                 jobs.do_probe(&self, &plan.sample, &choice);
                 let left = jobs.left().0;
                 if left < files {
-                    choice.forecast_nanos = scale(start.elapsed(), files - left, left);
+                    plan.probe_nanos = scale(start.elapsed(), files - left, left);
+                    choice.forecast_nanos = (plan.probe_nanos as f64 * self.model.constants().probe) as u64;
                     start = Instant::now();
                 }
             }
+            let mark = Mark::now_if(files >= MEASURED_JOBS, self.counters);
             jobs.do_small(&self, &plan.sample, &choice);
             plan.took_nanos = start.elapsed().as_nanos() as u64;
+            plan.small_phase = mark.and_then(|mark| mark.end(self.counters));
             (plan.choice, plan.large) = (Some(choice), jobs.left().1);
         }
         if plan.large > 0 {
+            let mark = Mark::now_if(self.counters.sum().large_bytes >= MEASURED_BYTES, self.counters);
             jobs.do_large(&self);
+            plan.large_phase = mark.and_then(|mark| mark.end(self.counters));
         }
         plan
     }

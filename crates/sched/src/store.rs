@@ -16,7 +16,7 @@ use crate::machine::machine;
 const OLD_HEADER: &str = "ftk constants ";
 
 /// The read limit in bytes. A file of constants is always smaller.
-const MAX_BYTES: u64 = 64 << 10;
+pub(crate) const MAX_BYTES: u64 = 64 << 10;
 
 /// The contents of the file. An object is complete only with its last brace, so no footer is needed.
 #[derive(Deserialize, Serialize)]
@@ -66,17 +66,22 @@ impl Constants {
     /// error of the file system.
     pub fn save(&self, path: &Path) -> io::Result<()> {
         self.check().map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
-        let parent = match path.parent() {
-            Some(parent) if parent != Path::new("") => parent,
-            _ => Path::new("."),
-        };
-        fs::create_dir_all(parent)?;
-        let mut file = tempfile::NamedTempFile::new_in(parent)?;
-        file.write_all(print(self, machine()).as_bytes())?;
-        file.as_file().sync_all()?;
-        file.persist(path)?;
-        Ok(())
+        replace(path, &print(self, machine()), File::sync_all)
     }
+}
+
+/// Replaces a file atomically, and creates missing parent directories. `sync` gets the new file before it has its name.
+pub(crate) fn replace(path: &Path, text: &str, sync: fn(&File) -> io::Result<()>) -> io::Result<()> {
+    let parent = match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    };
+    fs::create_dir_all(parent)?;
+    let mut file = tempfile::NamedTempFile::new_in(parent)?;
+    file.write_all(text.as_bytes())?;
+    sync(file.as_file())?;
+    file.persist(path)?;
+    Ok(())
 }
 
 fn print(constants: &Constants, machine: String) -> String {

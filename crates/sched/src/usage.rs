@@ -1,5 +1,8 @@
 //! The resource usage that the kernel counts for the calling thread.
 
+use std::fs::File;
+use std::io::Read as _;
+
 /// How often a thread has waited since it started, and how much it has read from disks.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Waits {
@@ -45,6 +48,39 @@ impl Waits {
     }
 }
 
+/// For how long a thread has been running, and for how long it has been ready to run while others had the CPUs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CpuTime {
+    /// Nanoseconds on a CPU.
+    pub running: u64,
+    /// Nanoseconds of waiting for a CPU.
+    pub waiting: u64,
+}
+
+impl CpuTime {
+    /// Returns the times of the calling thread since its start, or `None` if the system does not measure both. Takes
+    /// three system calls.
+    pub fn now() -> Option<Self> {
+        let mut text = [0; 64];
+        let len = File::open("/proc/thread-self/schedstat").ok()?.read(&mut text).ok()?;
+        Self::parse(&text[..len])
+    }
+
+    /// Parses `running waiting slices`. A kernel that does not measure says zeros.
+    fn parse(text: &[u8]) -> Option<Self> {
+        let mut numbers =
+            str::from_utf8(text).ok()?.split_ascii_whitespace().map(|number| number.parse().ok());
+        let (running, waiting) = (numbers.next()??, numbers.next()??);
+        (running > 0).then_some(Self { running, waiting })
+    }
+
+    /// Returns the times since `earlier`.
+    pub fn since(self, earlier: Self) -> Self {
+        let Self { running, waiting } = earlier;
+        Self { running: self.running.saturating_sub(running), waiting: self.waiting.saturating_sub(waiting) }
+    }
+}
+
 /// Whether the kernel counts input. It has this file if it was built with `CONFIG_TASK_IO_ACCOUNTING`.
 fn kernel_counts_input() -> bool {
     std::path::Path::new("/proc/self/io").exists()
@@ -75,6 +111,29 @@ mod tests {
         });
         assert!(mine >= 1);
         assert!(theirs >= 50 && mine < 50, "{mine} {theirs}");
+    }
+
+    #[test]
+    fn cpu_time_is_that_of_the_thread() {
+        let Some(start) = CpuTime::now() else { return };
+        let spinner = thread::spawn(|| {
+            let start = std::time::Instant::now();
+            while start.elapsed() < Duration::from_millis(30) {}
+            CpuTime::now().unwrap()
+        });
+        let theirs = spinner.join().unwrap();
+        // The kernel may count a thread's own time at its next clock tick only.
+        assert!(theirs.running + theirs.waiting > 10_000_000, "{theirs:?}");
+        let mine = CpuTime::now().unwrap().since(start);
+        assert!(mine.running < theirs.running + theirs.waiting, "{mine:?} {theirs:?}");
+    }
+
+    #[test]
+    fn a_kernel_that_does_not_measure_cpu_time_has_none() {
+        assert_eq!(CpuTime::parse(b"70 12 3\n"), Some(CpuTime { running: 70, waiting: 12 }));
+        for text in [&b""[..], b"0 0 0\n", b"70", b"70 x 3\n", b"-1 2 3\n", b"\xff 1 2"] {
+            assert_eq!(CpuTime::parse(text), None, "{text:?}");
+        }
     }
 
     #[test]

@@ -7,8 +7,8 @@ pub(crate) struct Work<'c> {
     constants: &'c Constants,
     files: u64,
     /// The time per file for one worker with plain reads.
-    file_ns: f64,
-    file_bytes: f64,
+    pub(crate) file_ns: f64,
+    pub(crate) file_bytes: f64,
     cold: bool,
     cpus: usize,
 }
@@ -30,7 +30,7 @@ impl<'c> Work<'c> {
     }
 
     /// Returns the wall time until a team of this size has started.
-    fn start_ns(&self, workers: usize, backend: Backend) -> f64 {
+    pub(crate) fn start_ns(&self, workers: usize, backend: Backend) -> f64 {
         let c = self.constants;
         let ring = if backend == Backend::Uring { c.ring_ns } else { 0 };
         let team = match workers {
@@ -64,13 +64,18 @@ impl<'c> Work<'c> {
     /// Returns the time for a file from a disk: the time it takes when cached, plus `share_of_waiting` of the
     /// rest, which is waiting.
     fn disk_ns(&self, workers: usize, share_of_waiting: f64) -> f64 {
-        let computing = self.file_ns.min(self.constants.file_ns as f64);
+        let computing = self.computing_ns();
         (self.file_ns - computing) * share_of_waiting + computing * self.warm_share(workers)
+    }
+
+    /// Returns the time that one worker computes for a file from a disk.
+    pub(crate) fn computing_ns(&self) -> f64 {
+        self.file_ns.min(self.constants.file_ns as f64)
     }
 
     /// Like [`share`], for computing. Workers beyond the number of CPUs do not help, since they only
     /// alternate with others.
-    fn warm_share(&self, workers: usize) -> f64 {
+    pub(crate) fn warm_share(&self, workers: usize) -> f64 {
         share(workers.min(self.cpus), self.constants.contention)
     }
 }
@@ -80,4 +85,10 @@ impl<'c> Work<'c> {
 fn share(workers: usize, contention: f64) -> f64 {
     let workers = workers as f64;
     (1.0 + (workers - 1.0) * contention) / workers
+}
+
+/// Returns the contention with which [`share`] has this value; `workers` must be at least 2.
+pub(crate) fn contention_of(share: f64, workers: usize) -> f64 {
+    let workers = workers as f64;
+    (share * workers - 1.0) / (workers - 1.0)
 }
