@@ -246,8 +246,8 @@ pub(crate) fn test_all(mut each: impl FnMut(&str, u8, Tally)) -> Result<()> {
     Ok(())
 }
 
-/// Runs a test command, copies its output to `out`, and counts its tests.
-fn test(mut command: Command, out: &mut dyn Write) -> Result<(u8, Tally)> {
+/// Runs a test command, copies its output to `out`, and counts its tests. A run without tests has the status 1.
+pub(crate) fn test(mut command: Command, out: &mut dyn Write) -> Result<(u8, Tally)> {
     let mut child = command.stdout(Stdio::piped()).spawn()?;
     let mut reader = BufReader::new(child.stdout.take().context("stdout is a pipe")?);
     let mut tally = Tally::default();
