@@ -1,6 +1,7 @@
 //! A tree that is recorded in shards, on many hosts, and merged.
 
 mod holes;
+mod many;
 mod model;
 mod shapes;
 mod uses;

@@ -147,23 +147,23 @@ pub(crate) fn open_parts(
     Parts::new(manifests, max_span_ns).map_err(|error| in_parts(error, paths))
 }
 
-/// Joins the parts at these paths to one manifest.
+/// Joins the parts at these paths to one manifest. Parts without a plan that need more memory than is allowed are
+/// merged in groups, in temporary files.
 ///
 /// # Errors
-/// If they are read at the same time, and this needs more memory than is allowed.
+/// If the groups need more memory than is allowed too, or cannot be merged.
 pub(crate) fn joined(parts: Parts, paths: &[OsString], globals: &Globals) -> anyhow::Result<Manifest> {
     let names: Vec<_> = paths.iter().map(|path| path.as_bytes().to_vec()).collect();
     let manifest = parts.into_manifest(&names);
-    let bytes = manifest.bytes_at_a_time();
+    let (memory, least) = (globals.memory(), manifest.least_memory());
     ensure!(
-        bytes <= globals.memory(),
-        "{} without a plan are read at the same time, which needs {} of memory (raise --memory to at least {}K, or \
-         record the tree with a plan)",
+        least <= memory,
+        "{} without a plan need {} of memory (raise --memory to at least {}K, or record the tree with a plan)",
         human::count(paths.len() as u64, "part"),
-        DecimalBytes(bytes),
-        bytes.div_ceil(1024)
+        DecimalBytes(least),
+        least.div_ceil(1024)
     );
-    Ok(manifest)
+    manifest.group(memory).context("cannot merge parts without a plan in temporary files")
 }
 
 /// Raises the limit of open files to what the system allows, if so many parts need it. Returns whether all of them can

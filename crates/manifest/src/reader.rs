@@ -113,12 +113,23 @@ impl Manifest {
         let seal = lines.seal().digest();
         let sealed =
             Sealed { file: Handle::Open(file), is_compressed, fingerprints, lines: next.lines, index };
-        let part = PartFile { sealed, seal, shard: header.shard.clone(), name: Vec::new(), before: 0 };
+        let part = PartFile {
+            sealed,
+            seal,
+            shards: header.shard.iter().cloned().collect(),
+            name: Vec::new(),
+            before: 0,
+        };
         Ok(Self::of_files(vec![part], header))
     }
 
-    /// Reads all entries of these files.
-    fn of_files(parts: Vec<PartFile>, header: Header) -> Self {
+    /// Reads all entries of these files, and numbers their lines.
+    pub(crate) fn of_files(mut parts: Vec<PartFile>, header: Header) -> Self {
+        let mut before = 0;
+        for part in &mut parts {
+            part.before = before;
+            before += part.sealed.lines;
+        }
         Self {
             parts,
             header,
@@ -147,15 +158,10 @@ impl Manifest {
 
     /// Joins parts with one file each, which are sorted and complete, to a manifest with this header.
     pub(crate) fn join(parts: impl IntoIterator<Item = (Vec<u8>, Self)>, header: Header) -> Self {
-        let (mut joined, mut before) = (Vec::new(), 0);
-        for (name, manifest) in parts {
-            for part in manifest.parts {
-                let lines = part.sealed.lines;
-                joined.push(PartFile { name: name.clone(), before, ..part });
-                before += lines;
-            }
-        }
-        Self::of_files(joined, header)
+        let files = parts.into_iter().flat_map(|(name, manifest)| {
+            manifest.parts.into_iter().map(move |part| PartFile { name: name.clone(), ..part })
+        });
+        Self::of_files(files.collect(), header)
     }
 
     /// Closes the file, which must be at this path. It is opened again for each block that is read, so that more manifests
@@ -172,7 +178,7 @@ impl Manifest {
     pub fn forget_old_changes(&mut self, span_ns: i128) {
         // The clocks of file systems are coarse.
         let ns = self.header.start_ns.saturating_sub(span_ns).saturating_sub(10_000_000_000);
-        let of_parts = self.parts.iter_mut().flat_map(|part| &mut part.shard);
+        let of_parts = self.parts.iter_mut().flat_map(|part| &mut part.shards);
         self.header.shard.iter_mut().chain(of_parts).for_each(|shard| shard.forget_changes_before(ns));
     }
 
@@ -278,6 +284,11 @@ impl Manifest {
     /// Returns whether no entry is hidden or changed.
     fn reads_all(&self) -> bool {
         !self.is_restricted && self.below.is_none() && self.part.is_none()
+    }
+
+    /// Returns all files and the header.
+    pub(crate) fn into_files(self) -> (Vec<PartFile>, Header) {
+        (self.parts, self.header)
     }
 
     /// Returns the files: one, or the parts of all shards, sorted by their numbers.
@@ -404,7 +415,7 @@ impl Entries<'_> {
         Ok(canonical::path(line).map(|path| NextLine { line, number, path }))
     }
 
-    /// Returns the shard of the part of the line that was read last.
+    /// Returns the shard of the part of the line that was read last; `None` if the part has several or all.
     pub(crate) fn shard(&self) -> Option<&Shard> {
         self.lines.shard()
     }

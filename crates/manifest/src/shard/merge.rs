@@ -111,7 +111,7 @@ fn copy(
     let mut lines = WholeLines::new(parts, header).map_err(MergeError::Input)?;
     let mut batch = Vec::with_capacity(2 * BATCH);
     let (mut sequence, mut parsed, mut entries) = (Sequence::default(), Owned::new(), 0);
-    let mut meanwhile = Meanwhile::new(parts.iter().filter_map(|part| part.shard.as_ref()), header.start_ns);
+    let mut meanwhile = Meanwhile::new(parts.iter().flat_map(|part| &part.shards), header.start_ns);
     let algorithms = &header.algorithms;
     let mut check = (!algorithms.is_empty()).then(|| TreeCheck::new(algorithms));
     let input = |error| MergeError::Input(locate(parts, error));
@@ -191,7 +191,7 @@ struct Missing<'m> {
 
 impl<'m> Missing<'m> {
     fn new(manifest: &'m Manifest) -> Self {
-        let shards = manifest.parts().iter().filter_map(|part| part.shard.as_ref());
+        let shards = manifest.parts().iter().flat_map(|part| &part.shards);
         let incomplete = shards.flat_map(|shard| &shard.incomplete).map(|dir| key(dir).to_vec());
         Self { incomplete: incomplete.collect(), failed: &manifest.header().failed }
     }

@@ -4,6 +4,7 @@
 //! for each shard. [`Sharded`] is the visitor that skips what belongs to other shards.
 
 mod changes;
+mod groups;
 mod meanwhile;
 pub(crate) mod member;
 mod merge;

@@ -16,8 +16,8 @@ pub(crate) struct PartFile {
     pub(crate) sealed: Sealed,
     /// The SHA-256 of its lines, in hexadecimal digits.
     pub(crate) seal: String,
-    /// Which entries it has; `None` if it has all.
-    pub(crate) shard: Option<Shard>,
+    /// The shards whose entries it has; empty if it has all.
+    pub(crate) shards: Vec<Shard>,
     /// The name in errors; empty unless the file is a part of a manifest.
     pub(crate) name: Vec<u8>,
     /// The number of lines in the files before this one.
@@ -138,9 +138,9 @@ impl<'m> WholeLines<'m> {
         self.parts[self.at].before + self.order.lines(self.at).number()
     }
 
-    /// Returns the shard of the line that was returned last.
+    /// Returns the shard of the line that was returned last; `None` if its part has several or all.
     pub(crate) fn shard(&self) -> Option<&'m Shard> {
-        self.parts[self.at].shard.as_ref()
+        if let [shard] = &*self.parts[self.at].shards { Some(shard) } else { None }
     }
 
     /// Moves to the part of the next line.
@@ -188,7 +188,7 @@ impl<'m> Order<'m> {
 
 /// Returns whether these are parts by hash, which are read at the same time.
 pub(crate) fn are_hashed(parts: &[PartFile]) -> bool {
-    parts.len() > 1 && matches!(&parts[0].shard, Some(Shard { split: Split::Hash, .. }))
+    parts.len() > 1 && matches!(&*parts[0].shards, [Shard { split: Split::Hash, .. }, ..])
 }
 
 /// Opens a part after its header.

@@ -11,7 +11,7 @@ use tempfile::NamedTempFile;
 use crate::changed::files;
 use crate::model::{header, read, written};
 
-fn compressed(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn compressed(bytes: &[u8]) -> Vec<u8> {
     let mut writer = ZstdWriter::new(Vec::new()).unwrap();
     writer.write_all(bytes).unwrap();
     writer.finish().unwrap()

@@ -82,9 +82,17 @@ fn entries_of_another_shard_are_refused() {
             );
             lines.truncate(1);
             lines.push(whole.lines().find(|line| line.starts_with(&member)).unwrap());
-            let part = Manifest::open_any(file(&seal(&lines))).unwrap();
-            let error = read(&part).unwrap_err().to_string();
+            let wrong = Manifest::open_any(file(&seal(&lines))).unwrap();
+            let error = read(&wrong).unwrap_err().to_string();
             assert!(error.starts_with("line 2: ") && error.ends_with("belongs to another shard"), "{error}");
+            let empty = Entries::new();
+            let whole = joined(shards.iter().map(|it| {
+                let bytes = if it == shard { seal(&lines) } else { part(&header, &empty, it) };
+                (named(it), file(&bytes))
+            }));
+            let error = whole.group(0).and_then(|whole| read(&whole)).unwrap_err().to_string();
+            let of_part = format!("'part-{}': line 2: ", shard.number);
+            assert!(error.starts_with(&of_part) && error.ends_with("belongs to another shard"), "{error}");
         }
     }
 }
@@ -111,9 +119,11 @@ fn errors_name_the_part_and_its_line() {
             let parts: Vec<_> = parts.collect();
             let expected =
                 format!("'part-{}': line {}: unknown type \"pile\"", broken + 1, parts[broken].1.len());
-            let files = parts.iter().map(|(name, lines)| (name.clone(), file(&seal(lines))));
-            let error = read(&joined(files)).unwrap_err();
-            assert_eq!(error.to_string(), expected);
+            for memory in [0, u64::MAX] {
+                let files = parts.iter().map(|(name, lines)| (name.clone(), file(&seal(lines))));
+                let error = joined(files).group(memory).and_then(|whole| read(&whole)).unwrap_err();
+                assert_eq!(error.to_string(), expected);
+            }
         }
     }
 }
@@ -124,12 +134,14 @@ fn a_part_that_changes_is_refused() {
 
     let (header, entries) = some();
     for shards in [by_ranges(&[b"a", b"b"]), by_hash(3)] {
-        let mut files: Vec<_> =
-            shards.iter().map(|shard| (named(shard), file(&part(&header, &entries, shard)))).collect();
-        let changed = files[2].1.try_clone().unwrap();
-        let whole = joined(files.drain(..));
-        changed.write_all_at(b"!", 100).unwrap();
-        let error = read(&whole).unwrap_err().to_string();
-        assert_eq!(error, "'part-3': changed while being read");
+        for (at, memory) in [(2, u64::MAX), (2, 0), (1, 0)] {
+            let mut files: Vec<_> =
+                shards.iter().map(|shard| (named(shard), file(&part(&header, &entries, shard)))).collect();
+            let changed = files[at].1.try_clone().unwrap();
+            let whole = joined(files.drain(..));
+            changed.write_all_at(b"!", 100).unwrap();
+            let error = whole.group(memory).and_then(|whole| read(&whole)).unwrap_err().to_string();
+            assert_eq!(error, format!("'part-{}': changed while being read", at + 1));
+        }
     }
 }

@@ -20,6 +20,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
+use crate::compressed::compressed;
 use crate::model::{Entries, Owned, Path, by_ranges, file, header, line, open, read, unchecked, written};
 use crate::tree_digests::with_trees;
 use crate::trees::Walked;
@@ -101,8 +102,14 @@ fn merged(parts: Vec<Manifest>) -> Result<Manifest, MergeError> {
 }
 
 fn merged_with(parts: Vec<Manifest>) -> Result<(Manifest, Merged), MergeError> {
+    merged_in(parts, u64::MAX)
+}
+
+/// Merges parts in groups if they need more memory.
+fn merged_in(parts: Vec<Manifest>, memory: u64) -> Result<(Manifest, Merged), MergeError> {
     let names: Vec<_> = (0..parts.len()).map(|given| format!("given {given}").into_bytes()).collect();
     let parts = Parts::new(parts, Parts::MAX_SPAN_NS)?.into_manifest(&names);
+    let parts = parts.group(memory).map_err(MergeError::Input)?;
     let mut bytes = Vec::new();
     let mut writer = Writer::new(parts.header(), |line: &[u8]| bytes.write_all(line));
     let merged = parts.merge(&mut writer)?;
@@ -169,6 +176,7 @@ proptest! {
         vanishing in vec(any::<prop::sample::Index>(), 0..2),
         has_content in prop::bool::weighted(0.9),
         order in any::<prop::sample::Index>(),
+        memory in prop_oneof![Just(0), Just(3000), Just(u64::MAX)],
     ) {
         let dir = tempfile::tempdir().unwrap();
         let away = dir.path().join("away");
@@ -218,7 +226,7 @@ proptest! {
             }
         }
         parts.rotate_left(order.index(of as usize));
-        let merged = merged(parts).unwrap();
+        let (merged, _) = merged_in(parts, memory).unwrap();
         prop_assert_eq!(merged.header(), whole.header());
         prop_assert_eq!(entries(&merged), entries(&whole));
     }
@@ -719,6 +727,37 @@ fn parts_without_descriptors_are_read_again() {
         let closed = parts(true);
         fs::remove_file(dir.path().join("3")).unwrap();
         assert!(merged(closed).is_err());
+    }
+}
+
+/// Whatever the memory, groups have the entries of their parts.
+#[test]
+fn parts_by_hash_are_merged_in_groups() {
+    let all = files(&vec![1; 2_000]);
+    let shards = crate::model::by_hash(70);
+    for is_compressed in [false, true] {
+        let part = |shard: &Shard| {
+            let bytes = crate::model::part(&header(&[], false), &all, shard);
+            let bytes = if is_compressed { compressed(&bytes) } else { bytes };
+            Manifest::open_any(file(&bytes)).unwrap()
+        };
+        let joined = || {
+            let parts = shards.iter().map(part).collect();
+            Parts::new(parts, 0).unwrap().into_manifest(&vec![Vec::new(); shards.len()])
+        };
+        let (least, at_a_time) = (joined().least_memory(), joined().bytes_at_a_time());
+        // Decompressing takes a lot of memory, and the groups are not compressed.
+        assert!(
+            if is_compressed { least < at_a_time / 8 } else { least == at_a_time },
+            "{least}, {at_a_time}"
+        );
+        for memory in [0, least / 2, least, at_a_time - 1, at_a_time] {
+            let grouped = joined().group(memory).unwrap();
+            assert_eq!(read(&grouped).unwrap(), all, "{memory}");
+            assert!(memory < least || grouped.bytes_at_a_time() <= memory, "{memory}");
+            let parts = shards.iter().map(part).collect();
+            assert_eq!(read(&merged_in(parts, memory).unwrap().0).unwrap(), all, "{memory}");
+        }
     }
 }
 
