@@ -156,7 +156,7 @@ fn a_file_that_cannot_be_read_does_not_keep_others_from_being_reused() {
 
 /// Leaving a group changes nothing of the file.
 #[test]
-fn a_file_that_the_caller_may_no_longer_read_is_not_reused() {
+fn h96_a_file_that_the_caller_may_no_longer_read_is_not_reused() {
     const GROUP: u32 = 1234;
     let Some(dir) = place() else { return };
     if !is_root() {

@@ -25,7 +25,7 @@ fn overwrite(path: &Path, byte: u8) {
 }
 
 #[test]
-fn a_file_with_its_old_size_and_mtime_is_read_again() {
+fn h31_a_file_with_its_old_size_and_mtime_is_read_again() {
     let Some(dir) = place() else { return };
     let (path, args) = (dir.path("file"), ["hash", "file"]);
     dir.file("file", b"one");
@@ -152,7 +152,7 @@ fn a_renamed_file_is_not_read_again() {
 }
 
 #[test]
-fn another_file_with_the_same_inode_number_is_read() {
+fn h31_another_file_with_the_same_inode_number_is_read() {
     let Some(dir) = place() else { return };
     let time = SystemTime::now() - Duration::from_secs(1000);
     let mut inodes = std::collections::BTreeSet::new();

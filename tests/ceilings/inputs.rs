@@ -45,7 +45,7 @@ fn import(dir: &Dir, format: &str, list: &[u8]) -> Run {
 const EXPORT: [&str; 5] = ["manifest", "export", "--format", "mtree", "m"];
 
 #[test]
-fn the_directories_around_one_file_are_exported_to_mtree_in_linear_space() {
+fn h97_the_directories_around_one_file_are_exported_to_mtree_in_linear_space() {
     let dir = Dir::new();
     let base = used(&dir, &["find", "."], b"").peak;
     let export = |depth| {

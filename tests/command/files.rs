@@ -77,7 +77,7 @@ const INPUTS: &[(&[&str], &str)] = &[
 ];
 
 #[test]
-fn no_output_replaces_an_input() {
+fn h94_no_output_replaces_an_input() {
     let dir = scene();
     for &(args, input) in INPUTS {
         let before = fs::read(dir.path(input)).unwrap();

@@ -148,7 +148,7 @@ const OTHER: u32 = 65534;
 /// Whatever the settings of the kernel are: root is not sent elsewhere by what another user made in a directory like /tmp,
 /// and does not wait for a reader that never comes.
 #[test]
-fn what_another_user_planted_is_refused() {
+fn h95_what_another_user_planted_is_refused() {
     if !is_root() {
         return skip("only root changes owners");
     }

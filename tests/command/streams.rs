@@ -10,7 +10,7 @@ fn redirected(ftk: Ftk, dir: &Dir, redirection: &str) -> Ftk {
 }
 
 #[test]
-fn closed_standard_input_is_an_error_where_it_is_read() {
+fn h93_closed_standard_input_is_an_error_where_it_is_read() {
     let dir = Dir::new();
     dir.file("empty", b"").file("t/a", b"abc");
     dir.ftk(["manifest", "create", "t", "-o", "m"]).run().status(0);
@@ -65,7 +65,7 @@ fn closed_standard_input_is_an_error_where_it_is_read() {
 }
 
 #[test]
-fn closed_standard_output_is_an_error_where_it_is_written() {
+fn h93_closed_standard_output_is_an_error_where_it_is_written() {
     let dir = Dir::new();
     dir.file("t/a", b"abc");
     for args in [&["hash", "t"][..], &["--version"], &["--help"], &["help", "hash"], &["--describe"]] {

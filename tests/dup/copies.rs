@@ -52,7 +52,7 @@ fn exists(dir: &Dir, path: &str) -> bool {
 }
 
 #[test]
-fn a_copy_that_is_not_there_any_more_does_not_count() {
+fn h86_a_copy_that_is_not_there_any_more_does_not_count() {
     for (what, change) in CHANGES {
         for action in ["delete", "hardlink", "symlink", "move=away"] {
             let dir = copies();

@@ -76,7 +76,7 @@ fn what_a_snapshot_holds_is_not_freed_and_the_plan_says_so() {
 }
 
 #[test]
-fn a_snapshot_is_changed_only_on_request() {
+fn h87_a_snapshot_is_changed_only_on_request() {
     let Some(mounted) = with_snapshot() else { return };
     subvolume(&["create"], &[&mounted.path("other")]);
     fs::write(mounted.path("other/g"), bytes(7, 1_000_000)).unwrap();
@@ -131,7 +131,7 @@ fn a_snapshot_inside_a_kept_directory_is_no_copy() {
 }
 
 #[test]
-fn links_are_not_torn_from_names_outside_of_the_scan() {
+fn h88_links_are_not_torn_from_names_outside_of_the_scan() {
     for action in ["hardlink", "symlink"] {
         let dir = Dir::new();
         dir.file("d0/f", b"the same").file("d1/f", b"the same").dir("d2").hard_link("d1/f", "d2/f");

@@ -247,7 +247,7 @@ fn a_unit_stays_when_a_report_is_applied() {
 
 /// A directory is the same one under every path.
 #[test]
-fn references_are_recognised_by_identity() {
+fn h89_references_are_recognised_by_identity() {
     let dir = copies();
     dir.dir("bind").file("p/keep/inner/longer name too", b"the same").dir("part");
     let keep = dir.path("p/keep");

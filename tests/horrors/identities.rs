@@ -69,7 +69,7 @@ fn secret(dir: &Dir) {
 }
 
 #[test]
-fn a_private_directory_of_root_is_not_taken_for_a_restored_one() {
+fn h90_a_private_directory_of_root_is_not_taken_for_a_restored_one() {
     let Some(dir) = home(&[("h/A/x", b"same"), ("h/gone/x", b"same")]) else { return };
     prune(&dir, &["--dirs", "--action", "delete", "--quarantine", "q", "h/A", "h/gone"]);
     assert!(!dir.path("h/gone").exists());
@@ -147,7 +147,7 @@ fn content_that_only_root_may_read_is_not_copied_back() {
 
 /// The keeper has its size and its time of modification, and other content.
 #[test]
-fn an_edited_keeper_is_not_copied_back() {
+fn h91_an_edited_keeper_is_not_copied_back() {
     for action in ["symlink", "hardlink", "delete"] {
         let dir = Dir::new();
         dir.file("k", b"same").file("v", b"same");

@@ -97,7 +97,7 @@ fn a_copy_without_links_is_reported_once() {
 }
 
 #[test]
-fn links_that_were_exchanged_joined_or_split_are_reported() {
+fn h100_links_that_were_exchanged_joined_or_split_are_reported() {
     // All files have the same content, mode and times, so that only the links differ.
     for (script, expected) in [
         (

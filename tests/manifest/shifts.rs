@@ -195,7 +195,7 @@ fn a_copy_without_times_is_not_repaired_before_an_update() {
 /// The times of a copy by `Files.copy` of Java, and by `os.utime` of Python with floats. Then the original is verified
 /// against the manifest of such a copy.
 #[test]
-fn rounding_hides_no_damage_in_either_direction() {
+fn h98_rounding_hides_no_damage_in_either_direction() {
     let unix = |time: SystemTime| time.duration_since(SystemTime::UNIX_EPOCH).unwrap();
     let micros = |time| SystemTime::UNIX_EPOCH + Duration::from_micros(unix(time).as_micros() as u64);
     let float = |time| SystemTime::UNIX_EPOCH + Duration::from_secs_f64(unix(time).as_secs_f64());

@@ -40,7 +40,7 @@ fn spellings(dir: &Dir) -> Vec<String> {
 const PRUNE: [&str; 5] = ["dup", "prune", "--action", "delete", "--yes"];
 
 #[test]
-fn every_spelling_protects() {
+fn h85_every_spelling_protects() {
     let dir = scene();
     for spelling in spellings(&dir) {
         dir.ftk(PRUNE).args(["-E", &spelling, "p"]).run().status(0).stderr_lacks("matched nothing");
@@ -93,7 +93,7 @@ fn du_honours_an_absolute_path_as_gnu_du_does() {
 }
 
 #[test]
-fn a_rule_that_protects_nothing_stops_prune_before_its_first_change() {
+fn h85_a_rule_that_protects_nothing_stops_prune_before_its_first_change() {
     let dir = scene();
     let unused = [
         (&["-E", "web,data"][..], "--exclude 'web,data' matched nothing"),

@@ -446,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn a_replaced_starting_point_is_refused() {
+    fn h92_a_replaced_starting_point_is_refused() {
         let temp = tempfile::tempdir().unwrap();
         let (top, tree) = (temp.path(), temp.path().join("tree"));
         for dir in ["tree", "other"] {

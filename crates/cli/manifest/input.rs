@@ -147,8 +147,8 @@ pub(crate) fn open_parts(
     Parts::new(manifests, max_span_ns).map_err(|error| in_parts(error, paths))
 }
 
-/// Joins the parts at these paths to one manifest. Parts without a plan that need more memory than is allowed are merged in
-/// groups, in temporary files.
+/// Joins the parts at these paths to one manifest. Parts without a plan that need more memory than is allowed are
+/// merged in groups, in temporary files.
 ///
 /// # Errors
 /// If the groups need more memory than is allowed too, or cannot be merged.

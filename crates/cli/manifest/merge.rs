@@ -28,8 +28,8 @@ use crate::stdout::Stdout;
 /// A plan among the arguments is skipped. Parts of different roots are refused, and so are parts with different file
 /// systems mounted below the root.
 ///
-/// Parts without a plan are read at the same time. If that needs more than `--memory`, groups of them are first merged to
-/// temporary files in TMPDIR.
+/// Parts without a plan are read at the same time. If that needs more than `--memory`, groups of them are first merged
+/// to temporary files in TMPDIR.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct MergeArgs {

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn small_files_move_only_as_the_same_inode() {
+    fn h99_small_files_move_only_as_the_same_inode() {
         let file = Stat { size: 63, dev: 1, ino: 2, birth_ns: Some(3), ..Stat::EMPTY };
         let fits = |a: Stat, b: Stat| {
             let other = Evidence::present(&b, &FileSystems::default());

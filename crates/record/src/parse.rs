@@ -590,7 +590,7 @@ mod tests {
     }
 
     #[test]
-    fn a_digest_in_an_unknown_form_is_not_other_text() {
+    fn h102_a_digest_in_an_unknown_form_is_not_other_text() {
         for digits in [32, 40, 56, 64, 96, 128] {
             let hex = "0aF9".repeat(digits / 4);
             for line in [

@@ -141,7 +141,7 @@ proptest! {
 
     /// A line of a list that is changed is still read, or is an error, or holds no digest any more.
     #[test]
-    fn a_changed_line_does_not_pass_as_other_text(
+    fn h102_a_changed_line_does_not_pass_as_other_text(
         algorithm in proptest::sample::select(&[Algorithm::Md5, Algorithm::Sha1, Algorithm::Sha256, Algorithm::Sha512][..]),
         form in 0..4_usize,
         names in proptest::collection::vec(name(), 3),

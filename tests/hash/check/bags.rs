@@ -469,7 +469,7 @@ fn names_with_white_space_that_python_removes_are_refused() {
 
 /// Whatever is changed in the text files of a bag: it is refused if bagit-python refuses it.
 #[test]
-fn no_damaged_bag_is_valid_that_bagit_python_refuses() {
+fn h101_no_damaged_bag_is_valid_that_bagit_python_refuses() {
     if !has("bagit") {
         return;
     }

@@ -86,7 +86,7 @@ fn another_directory_in_place_of_the_root_is_refused() {
 }
 
 #[test]
-fn a_root_that_is_not_mounted_is_refused() {
+fn h103_a_root_that_is_not_mounted_is_refused() {
     let dir = planned();
     fs::rename(dir.path("real"), dir.path("model")).unwrap();
     dir.dir("real");
@@ -354,7 +354,7 @@ fn unprivileged(dir: &Dir, args: &[&str]) -> Run {
 }
 
 #[test]
-fn what_a_shard_could_not_read_is_unknown() {
+fn h104_what_a_shard_could_not_read_is_unknown() {
     let dir = planned();
     let mode =
         |path: &str, mode| fs::set_permissions(dir.path(path), fs::Permissions::from_mode(mode)).unwrap();

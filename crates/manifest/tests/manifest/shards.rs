@@ -573,7 +573,7 @@ fn identity(ino: u64) -> RootIdentity {
 }
 
 #[test]
-fn parts_of_different_roots_are_refused() {
+fn h103_parts_of_different_roots_are_refused() {
     let plan = plan_of(&[b"a".to_vec()]);
     for plan in [Some(&plan), None] {
         let record = |number: u32, root: Option<RootIdentity>| {
@@ -669,7 +669,7 @@ fn parts_with_other_file_systems_at_one_mount_point_are_refused() {
 }
 
 #[test]
-fn parts_of_another_day_are_refused() {
+fn h105_parts_of_another_day_are_refused() {
     let hours = |hours: i128| hours * 3600 * 1_000_000_000;
     let record = |number, at| part(None, number, 2, |header| header.start_ns = at);
     for (first, second, is_refused) in

@@ -248,7 +248,7 @@ fn new_files_are_read_only_if_they_may_have_moved() {
 /// Small files coincide. They have moved only if they are the same inode, and were born at the same time: a file system
 /// gives the number of a deleted file to the next one.
 #[test]
-fn small_files_move_only_as_the_same_inode() {
+fn h99_small_files_move_only_as_the_same_inode() {
     let is = |said: &[Said]| -> Vec<_> {
         let differing = said.iter().filter(|said| said.verdict != Verdict::Ok && said.path != ".");
         differing.map(|said| (said.verdict, said.path.clone(), said.new_path.clone())).collect()
