@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use super::command::Soak;
 use super::figures::Figures;
-use super::{busy, kills, limits, peaks, races, shards, stale, stress};
+use super::{busy, histories, kills, limits, peaks, races, shards, stale, stress};
 
 /// One long test.
 #[derive(Debug)]
@@ -31,6 +31,11 @@ pub(super) const ALL: &[Part] = &[
         name: "shards",
         title: "trees of extreme shapes, recorded in shards and merged",
         run: shards::run,
+    },
+    Part {
+        name: "histories",
+        title: "manifests of a part of a tree after random changes, compared with full updates",
+        run: histories::run,
     },
     Part { name: "busy", title: "all tests three times, with every core busy", run: busy::run },
 ];
