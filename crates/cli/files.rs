@@ -68,7 +68,7 @@ fn role(command: &str, argument: &str) -> Option<Role> {
         (_, "journal" | "log") => Role::NewFile,
         (_, "quarantine" | "action") | ("man", "install") => Role::NewDirectory,
         (_, "files_from" | "files0_from" | "exclude_from" | "plan" | "changed" | "rules") => Role::Input,
-        (_, "newer" | "samefile" | "explain") => Role::Examined,
+        (_, "newer" | "samefile" | "explain") | ("manifest update", "since") => Role::Examined,
         (_, "references" | "keep_one_per") => Role::Tree,
         ("dup apply", "roots") => Role::Name,
         ("hash", "paths") | ("cmp", "a" | "b") | ("du", "from" | "since") | ("dup apply", "report") => {

@@ -15,3 +15,4 @@ mod repairs;
 mod scene;
 mod snapshot;
 mod trace;
+mod updates;

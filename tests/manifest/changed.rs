@@ -134,8 +134,14 @@ fn listed_paths_are_selected_by_the_recorded_options() {
         .run()
         .status(0);
     dir.file("t/a/n.tmp", b"t").file("t/a/deep/er", b"d").file("t/a/new", b"n");
-    dir.file("list", b"a/n.tmp\na/deep/er\na/new\nnew/deep/file\n");
-    dir.ftk(["manifest", "update", "t", "m", "-o", "n", "--changed", "list"]).run().status(0);
+    dir.file("list", b"a/n.tmp\na/deep/er\na/new\nnew/deep/file\na/y\nnowhere\n");
+    let stats = dir.aside("stats");
+    let update = ["manifest", "update", "t", "m", "-o", "n", "--changed", "list", "--stats"];
+    let run = dir.ftk(update).arg(&stats).run().status(0);
+    // The others are new, or do not exist.
+    run.stderr_has("3 listed paths ignored: the options of OLD exclude what is there");
+    let stats: Value = serde_json::from_slice(&fs::read(&stats).unwrap()).unwrap();
+    assert_eq!(stats["results"]["left_out"], 3);
     dir.ftk(["manifest", "update", "t", "m", "-o", "full"]).run().status(0);
     let [new, full] = ["n", "full"].map(|name| Manifest::read(&dir.path(name)).untimed().entries);
     assert_eq!(new, full);

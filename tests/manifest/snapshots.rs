@@ -12,14 +12,14 @@ use super::records::{Manifest, seal};
 use crate::harness::{Dir, Image, Mounted, bytes};
 
 /// A Btrfs file system, mounted at `point`, with the subvolume `point/tree` and ten files in it.
-struct Scene {
-    dir: Dir,
-    image: Image,
-    mounted: Option<Mounted>,
+pub(crate) struct Scene {
+    pub(crate) dir: Dir,
+    pub(crate) image: Image,
+    pub(crate) mounted: Option<Mounted>,
 }
 
 impl Scene {
-    fn new() -> Option<Self> {
+    pub(crate) fn new() -> Option<Self> {
         let dir = Dir::new();
         let image = Image::new(&dir, "btrfs", 512 << 20)?;
         let mounted = Some(image.mount(&dir, "point")?);
@@ -32,22 +32,22 @@ impl Scene {
     }
 
     #[track_caller]
-    fn btrfs(&self, args: &[&str]) {
+    pub(crate) fn btrfs(&self, args: &[&str]) {
         let run = Command::new("btrfs").arg("-q").args(args).current_dir(self.dir.path("")).output().unwrap();
         assert!(run.status.success(), "{args:?}: {run:?}");
     }
 
-    fn write(&self, path: &str, seed: u64) {
+    pub(crate) fn write(&self, path: &str, seed: u64) {
         self.dir.file(format!("point/{path}"), &bytes(seed, 5000));
     }
 
     /// Makes a read-only snapshot. What was written before is older than the manifests that are made afterwards.
-    fn snapshot(&self, of: &str, to: &str) {
+    pub(crate) fn snapshot(&self, of: &str, to: &str) {
         self.btrfs(&["subvolume", "snapshot", "-r", &format!("point/{of}"), &format!("point/{to}")]);
         sleep(Duration::from_millis(60));
     }
 
-    fn create(&self, root: &str) {
+    pub(crate) fn create(&self, root: &str) {
         let output = format!("m-{root}");
         self.dir.ftk(["manifest", "create", &format!("point/{root}"), "-o", &output]).run().status(0);
     }
@@ -69,7 +69,7 @@ impl Scene {
         phases.iter().filter(|it| it["phase"] != "walk").filter_map(|it| it["files"].as_u64()).sum()
     }
 
-    fn header(&self, name: &str) -> Value {
+    pub(crate) fn header(&self, name: &str) -> Value {
         Manifest::read(&self.dir.path(format!("m-{name}"))).header
     }
 }

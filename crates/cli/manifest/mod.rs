@@ -33,6 +33,7 @@ mod scope;
 mod scrub;
 mod shard;
 mod shift;
+mod since;
 mod space;
 mod unique;
 mod update;

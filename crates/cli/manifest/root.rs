@@ -3,14 +3,14 @@
 use std::ffi::{CString, OsStr, OsString};
 use std::fs;
 use std::io::{self, ErrorKind};
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::Path;
 
 use anyhow::{Context as _, bail, ensure};
-use ftk_file::{FsId, Stat, Subvolume, Symlinks, current_path, descend};
+use ftk_file::{FsId, Stat, Subvolume, Symlinks, current_path, descend, mounts};
 use ftk_inventory::{DirNo, Inventory};
-use ftk_manifest::{Header, Kinship, Mount, Place, Provenance, RootIdentity, Shard};
+use ftk_manifest::{Header, Kinship, Mount, Place, Provenance, RootIdentity, Shard, Snapshot};
 use ftk_record::quote;
 use rustix::fs::CWD;
 
@@ -24,6 +24,14 @@ pub(crate) struct Root {
     /// The subvolume that contains it, and its lineage.
     subvolume: Option<Subvolume>,
     lineage: Option<FsId>,
+}
+
+/// What is mounted below a root.
+pub(super) struct MountBelow {
+    /// Its path below the root.
+    pub(super) path: Vec<u8>,
+    /// Whether it is on the file system that contains the root.
+    is_same: bool,
 }
 
 impl Root {
@@ -68,9 +76,37 @@ impl Root {
         &self.identity
     }
 
+    /// The open directory, for look-ups only.
+    pub(super) fn dir(&self) -> impl AsFd {
+        &self.dir
+    }
+
+    /// Returns the snapshot that contains the directory.
+    pub(super) fn snapshot(&self) -> Snapshot {
+        let Self { subvolume, lineage, .. } = *self;
+        Snapshot { subvolume, lineage, fs: self.identity.identity.fs }
+    }
+
     /// Returns the provenance of a new manifest of this directory.
     pub(super) fn provenance(&self) -> Provenance {
-        Provenance::of(self.subvolume.as_ref(), self.lineage)
+        let provenance = Provenance::of(self.subvolume.as_ref(), self.lineage);
+        // Its entries would be recorded as if they were in the snapshot.
+        let is_mixed = || self.mounts_below().is_none_or(|below| below.iter().any(|mount| mount.is_same));
+        let subvolume = provenance.subvolume.filter(|_| !is_mixed());
+        Provenance { subvolume, ..provenance }
+    }
+
+    /// Returns what is mounted below the directory. `None` if that is not known.
+    pub(super) fn mounts_below(&self) -> Option<Vec<MountBelow>> {
+        let root = Path::new(OsStr::from_bytes(&self.identity.path));
+        let all: Vec<_> = mounts().collect();
+        let own = all.iter().filter(|it| root.starts_with(&it.at));
+        let own = own.max_by_key(|it| it.at.as_os_str().len())?;
+        let below = all.iter().filter_map(|it| {
+            let path = it.at.strip_prefix(root).ok().filter(|path| !path.as_os_str().is_empty())?;
+            Some(MountBelow { path: path.as_os_str().as_bytes().to_vec(), is_same: it.dev == own.dev })
+        });
+        Some(below.collect())
     }
 
     /// Returns why inode numbers of this directory can be compared with those in a manifest.

@@ -1,6 +1,6 @@
 //! `ftk manifest update ROOT OLD -o NEW`: records a tree again, without reading unchanged files.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsString;
 use std::fs::{self, Metadata};
 use std::os::unix::ffi::OsStrExt as _;
@@ -39,6 +39,7 @@ use crate::manifest::root::Root;
 use crate::manifest::scope::ScopeArgs;
 use crate::manifest::shard::ShardArgs;
 use crate::manifest::shift::{TREE, describe};
+use crate::manifest::since::{SinceArgs, say_all};
 use crate::number::share;
 use crate::run::Run;
 use crate::stdout::Stdout;
@@ -115,6 +116,9 @@ pub(super) struct UpdateArgs {
     changed: ChangedArgs,
 
     #[command(flatten)]
+    since: SinceArgs,
+
+    #[command(flatten)]
     rules: RulesArg,
 
     /// ROOT is a snapshot of the tree that OLD records (ZFS, LVM, filers)
@@ -160,8 +164,8 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
     let checks = args.rules.compile()?;
     let examination = args.changed.read()?;
     ensure!(
-        checks.is_none() || !args.append_only && examination.is_none(),
-        "--rules may end the records of some entries: --append-only and --changed cannot be used with it"
+        checks.is_none() || !args.append_only && examination.is_none() && args.since.since.is_none(),
+        "--rules may end the records of some entries: --append-only, --changed and --since cannot be used with it"
     );
     let mut examination = examination.filter(|examination| !examination.is_all());
     let run = Run::new(globals, console)?;
@@ -206,10 +210,17 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
     // If OLD lies in the tree and is not replaced, it is recorded like any other file.
     let keep = Keep::Stats { files: true };
     let accept = args.accept.iter().map(|path| below(path.as_bytes())).collect::<BTreeSet<_>>();
+    let is_partial = examination.is_some() || args.since.since.is_some();
+    ensure!(!is_partial || header.shard.is_none(), "--changed and --since need a manifest of the whole tree");
+    let mut left_out: Option<HashSet<Vec<u8>>> =
+        examination.as_ref().map(|listed| listed.paths().map(<[u8]>::to_vec).collect());
+    examination = examination.or_else(|| args.since.examination(old.header(), &root, console));
     if let Some(examination) = &mut examination {
-        ensure!(header.shard.is_none(), "--changed needs a manifest of the whole tree");
         accept.iter().for_each(|path| _ = examination.add(path));
         examination.add_uncertain(&old, args.check.as_ref()).with_context(name)?;
+    }
+    if examination.take_if(|it| it.is_much()).is_some() {
+        say_all("more than a twentieth changed", console);
     }
     let own = list.own();
     let scan = loop {
@@ -226,6 +237,10 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
     };
     let examination = examination.filter(|it| !it.is_all());
     let tree = WalkedTree { inventory: &scan.inventory, root: args.root.as_bytes(), failed: &scan.failed };
+    if let Some(left_out) = &mut left_out {
+        tree.remove_known(left_out)?;
+        left_out.retain(|path| root.has(path));
+    }
     let options = UpdateOptions {
         check: args.check.as_ref(),
         accept: &accept,
@@ -379,6 +394,13 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         let (all, kept) = (human::entries(updated.entries - updated.not_examined), updated.not_examined);
         console.summary(format_args!("{all} examined, {} kept as recorded", human::count(kept, "record")));
         console.stats.result("not_examined", kept);
+    }
+    if let Some(left_out) = left_out.map(|paths| paths.len() as u64) {
+        console.stats.result("left_out", left_out);
+        if left_out > 0 {
+            let paths = human::count(left_out, "listed path");
+            console.summary(format_args!("{paths} ignored: the options of OLD exclude what is there"));
+        }
     }
     reading::say_done(&run, updated.entries, done, failed, None, algorithms);
     Ok(scan.outcome.max(say_kept(updated, args.corrupted.outcome(), console)).max(run.say_unread_with(

@@ -78,6 +78,7 @@ mod temp_name;
 #[cfg(test)]
 mod testing;
 mod times;
+mod tree_search;
 mod trusted;
 mod uncached;
 mod version;
@@ -119,6 +120,7 @@ pub use subvolume::{Subvolume, is_subvolume_stub};
 pub use symlinks::Symlinks;
 pub use temp_name::{is_temp_name, temp_name};
 pub use times::{EvenSample, RoundedSide, Rounding, TimeAgreement, TimeCensus};
+pub use tree_search::{ChangedInode, TreeSearch};
 pub use trusted::is_trusted;
 pub use version::Version;
 pub use write_back::begin_write_back;

@@ -1,23 +1,33 @@
 //! The part of a tree that an update examines, if it does not examine all of it.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::mem::take;
 
 use ftk_file::Stat;
 use ftk_walk::{Directory, Entry as WalkEntry, Fields, FileType, Repeat, Step, Visitor, WalkError};
 
-use crate::entry::{ROOT, key};
+use crate::entry::{ROOT, key, path_of_key};
 use crate::kept::{Keeps, Kept, MergeStep, Raw, WrittenLines};
 use crate::merge::Side as _;
 use crate::respelled::AlignedEntries;
-use crate::{Entry, Error, Manifest, Sample, WalkedTree};
+use crate::shard::member::parent;
+use crate::since::join;
+use crate::{Entry, Error, Field, Header, Manifest, Sample, WalkedTree};
 
-/// The paths that an update examines: listed ones with everything below them, and the directories above these.
+/// The paths that an update examines: listed ones with everything below them, and the directories above these. Of a directory
+/// that is known to have changed, the directory itself and the entries that it did not have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Examination {
     /// The [keys](key) of paths that are examined with everything below them.
     whole: HashSet<Vec<u8>>,
-    /// The keys of directories above them.
+    /// The keys of directories above them, and of those that changed.
     above: HashSet<Vec<u8>>,
+    /// The keys of directories that changed, and their present entries: names and inodes.
+    changed_dirs: HashMap<Vec<u8>, HashMap<Vec<u8>, u64>>,
+    /// How many inodes changed, if these are all.
+    all_changed: Option<u64>,
+    /// The number of recorded files with one name.
+    files: u64,
     /// The lines of the old manifest that can be copied.
     written: WrittenLines,
 }
@@ -32,37 +42,71 @@ impl Examination {
     /// and no `.` or `..`.
     pub fn add(&mut self, path: &[u8]) -> bool {
         let path = key(path);
-        if !self.whole.insert(path.to_vec()) {
-            return false;
+        let is_new = self.whole.insert(path.to_vec());
+        if is_new {
+            self.add_above(path);
         }
+        is_new
+    }
+
+    /// Returns an examination to which everything that changed will be added: so many inodes. The root is examined too.
+    pub(crate) fn complete(changed: u64) -> Self {
+        let above = HashSet::from([key(ROOT).to_vec()]);
+        Self { all_changed: Some(changed), above, ..Self::default() }
+    }
+
+    /// Adds a directory that has these entries now: names and inodes.
+    pub(crate) fn add_changed_dir(&mut self, dir: Vec<u8>, entries: HashMap<Vec<u8>, u64>) {
+        self.above.insert(dir.clone());
+        self.add_above(&dir);
+        self.changed_dirs.insert(dir, entries);
+    }
+
+    /// Adds the directories above a path.
+    fn add_above(&mut self, path: &[u8]) {
         let ends = memchr::memrchr_iter(b'/', path).chain((!path.is_empty()).then_some(0));
         for end in ends {
             if !self.above.insert(path[..end].to_vec()) {
                 break;
             }
         }
-        true
+    }
+
+    /// Returns the paths that were added.
+    pub fn paths(&self) -> impl Iterator<Item = &[u8]> {
+        self.whole.iter().map(|key| path_of_key(key))
     }
 
     /// Adds what an update examines in any case, because a record does not show whether its entry has changed: what OLD
     /// could not read, damaged files, files that may have been written while OLD was made, and files that `check`
-    /// selects.
+    /// selects. If all changes are known, also what is on other file systems, and the entries by which changed directories
+    /// differ from their records.
     ///
     /// # Errors
     /// When the manifest cannot be read.
     pub fn add_uncertain(&mut self, old: &Manifest, check: Option<&Sample>) -> Result<(), Error> {
         let header = old.header();
-        let (start_ns, has_trees) = (header.start_ns, !header.algorithms.is_empty());
+        let start_ns = header.start_ns;
+        let has_trees = !header.algorithms.is_empty() && header.provenance.subvolume.is_none();
         for path in header.failed.paths() {
             self.add(path);
         }
+        let mut changed_dirs = take(&mut self.changed_dirs);
         let mut entries = old.entries()?;
         while entries.advance()? {
             let number = entries.number();
             let (entry, line) = (entries.entry(), entries.written_line());
             self.written.note(number, &entry, line);
             let is_file = entry.stat.is_regular();
-            // A program that does not list failures wrote it.
+            self.files += u64::from(is_file && entry.stat.nlink == 1);
+            let is_replaced = match changed_dirs.get_mut(key(parent(entry.path))) {
+                Some(now) if entry.path != ROOT => {
+                    let name = memchr::memrchr(b'/', entry.path).map_or(0, |at| at + 1);
+                    now.remove(&entry.path[name..]) != Some(entry.stat.ino)
+                }
+                _ => false,
+            };
+            // A program that does not list failures wrote it. The subvolume says that there were none.
             let is_incomplete = has_trees
                 && is_dir(entry.stat.file_type)
                 && entry.tree.is_empty()
@@ -71,9 +115,17 @@ impl Examination {
                 || is_file && entry.stat.is_recent(start_ns)
                 || is_file && check.is_some_and(|check| check.matches(entry.path))
                 || is_incomplete
+                || is_replaced
+                || self.all_changed.is_some() && !is_with_root(&entry, header)
             {
                 self.add(entry.path);
             }
+        }
+        if self.all_changed.is_some() {
+            header.mounts.iter().for_each(|mount| _ = self.add(mount.path()));
+        }
+        for (dir, names) in changed_dirs {
+            names.keys().for_each(|name| _ = self.add(path_of_key(&join(&dir, name))));
         }
         Ok(())
     }
@@ -130,6 +182,17 @@ impl Examination {
         }
     }
 
+    /// Returns whether so much changed that a full update is better: more than a twentieth. A full update may also find
+    /// that nearly all times have shifted, which takes more.
+    pub fn is_much(&self) -> bool {
+        self.all_changed.is_some_and(|changed| changed * 20 > self.files)
+    }
+
+    /// Returns whether everything that changed is examined. What is not examined has the record that a full update writes.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.all_changed.is_some()
+    }
+
     /// Returns whether everything is examined.
     pub fn is_all(&self) -> bool {
         self.whole.contains(key(ROOT))
@@ -151,6 +214,12 @@ impl Examination {
             || self.whole.contains(key)
             || memchr::memrchr_iter(b'/', key).any(|end| self.whole.contains(&key[..end]))
     }
+}
+
+/// Returns whether an entry is recorded as one of the file system that contains the root, with the number of its inode.
+fn is_with_root(entry: &Entry<'_>, header: &Header) -> bool {
+    let root = header.root_identity.as_ref().map(|root| (root.identity.fs, root.identity.dev));
+    entry.knows_all(&[Field::Ino, Field::Dev]) && root == Some((entry.fs, entry.stat.dev))
 }
 
 /// Returns whether this is the type of a directory.

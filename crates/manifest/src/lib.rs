@@ -135,6 +135,7 @@ mod selector;
 mod sequence;
 mod shard;
 mod shift;
+mod since;
 mod sniff;
 mod start;
 mod survey;
@@ -191,6 +192,7 @@ pub use shard::{
     part_files,
 };
 pub use shift::{Shift, ShiftKind};
+pub use since::Snapshot;
 pub use sniff::{Kind, sniff};
 pub use start::start_ns;
 pub use survey::Survey;

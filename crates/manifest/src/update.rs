@@ -258,9 +258,9 @@ impl<'u> Update<'u> {
             Maker::new(&self.aligned.tree, &self.file_systems, contents, wanted, Some(now_ns), budget);
         let mut trees = Trees::new(writer.header());
         let (mut links, mut unread) = (AppendedLinks::new(budget), Vec::new());
-        // The header, which comes first, says what could not be read.
-        if trees.is_needed() || xattrs || self.append_only {
-            self.make(
+        // The header, which comes first, says what could not be read, and whether all records are those of the tree.
+        if trees.is_needed() || xattrs || self.append_only || writer.header().provenance.subvolume.is_some() {
+            let updated = self.make(
                 &mut maker,
                 &damaged,
                 &mut links,
@@ -289,13 +289,17 @@ impl<'u> Update<'u> {
             trees.finish();
             trees.say_incomplete(&self.aligned.failed, writer.header_mut());
             maker.make_again();
+            if updated.retained + updated.rewritten + updated.undecided > 0 {
+                writer.header_mut().provenance.subvolume = None;
+            }
         }
+        let partial = self.examination.filter(|it| !it.is_complete());
         let header = writer.header_mut();
         header.failed = Failed::union([&self.aligned.failed, &Failed::new(unread)]);
-        header.provenance.subvolume.take_if(|_| !header.failed.is_empty() || self.examination.is_some());
+        header.provenance.subvolume.take_if(|_| !header.failed.is_empty() || partial.is_some());
         let old = self.aligned.manifest.header();
         let full_ns = old.provenance.examined.map_or(old.start_ns, |examined| examined.full_ns);
-        header.provenance.examined = self.examination.map(|_| Examined { full_ns });
+        header.provenance.examined = partial.map(|_| Examined { full_ns });
         let mounts = &self.aligned.manifest.header().mounts;
         let is_known = |path: &[u8]| {
             let is_examined = self.examination.is_none_or(|it| it.covers(path));

@@ -1,12 +1,14 @@
 //! A walked tree as a sorted sequence of entries.
 
+use std::collections::HashSet;
+
 use ftk_file::{Stat, Symlinks};
 use ftk_inventory::{DirNo, FileNo, Inventory, MovedEntries, Opener, PathOrder};
 use ftk_walk::FileType;
 
 use crate::entry::ROOT;
 use crate::merge::Side;
-use crate::{Error, Mount, RootIdentity};
+use crate::{Error, Failed, Mount, RootIdentity};
 
 /// A tree that was walked from one starting point with [`Keep::Stats`](ftk_inventory::Keep::Stats).
 #[derive(Clone, Copy, Debug)]
@@ -64,6 +66,20 @@ impl<'t> WalkedTree<'t> {
             entries += 1;
         }
         entries
+    }
+
+    /// Removes the paths that the walk found, and those whose state it does not know, from `paths`.
+    ///
+    /// # Errors
+    /// When the entries cannot be read again.
+    pub fn remove_known(&self, paths: &mut HashSet<Vec<u8>>) -> Result<(), Error> {
+        let failed = Failed::of(self);
+        paths.retain(|path| !failed.covers(path));
+        let mut walk = self.walk();
+        while !paths.is_empty() && walk.advance()? {
+            paths.remove(walk.path());
+        }
+        Ok(())
     }
 
     /// Strips the starting point from a path of the walk. The starting point itself is `.`.

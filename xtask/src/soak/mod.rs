@@ -6,6 +6,7 @@ mod busy;
 mod command;
 mod figures;
 mod fixture;
+mod histories;
 mod holes;
 mod kills;
 mod limits;

@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use super::command::Soak;
 use super::figures::Figures;
-use super::{busy, holes, kills, limits, peaks, races, shards, stale, stress};
+use super::{busy, histories, holes, kills, limits, peaks, races, shards, stale, stress};
 
 /// One long test.
 #[derive(Debug)]
@@ -36,6 +36,11 @@ pub(super) const ALL: &[Part] = &[
         name: "holes",
         title: "random records of shards with missing mounts, failures, reruns and renames",
         run: holes::run,
+    },
+    Part {
+        name: "histories",
+        title: "manifests of a part of a tree after random changes, compared with full updates",
+        run: histories::run,
     },
     Part { name: "busy", title: "all tests three times, with every core busy", run: busy::run },
 ];

@@ -12,6 +12,7 @@ use proptest::prelude::*;
 
 use crate::copied::spaced;
 use crate::model::{Path, manifest, open, read, written};
+use crate::since::rounds;
 use crate::tree_digests::with_trees;
 use crate::trees::Dir;
 use crate::update::{Run, later, run, update};
@@ -133,7 +134,7 @@ fn agree(first: &[Change], then: &[Change], lost: &[usize]) -> Result<bool, Test
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(30))]
+    #![proptest_config(ProptestConfig::with_cases(rounds()))]
 
     #[test]
     fn an_update_with_a_list_of_all_changes_is_a_full_update(first in changes(40), then in changes(12)) {

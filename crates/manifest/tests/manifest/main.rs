@@ -16,6 +16,7 @@ mod pass;
 mod rounded;
 mod scrub;
 mod shards;
+mod since;
 mod tree_digests;
 mod trees;
 mod unique;

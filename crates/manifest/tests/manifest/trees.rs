@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::os::unix::net::UnixListener;
-use std::path::Path as FsPath;
+use std::path::{Path as FsPath, PathBuf};
 
 use ftk_hash::{Algorithm, Platform};
 use ftk_inventory::{Budget, Collect, FileNo, Inventory, Keep};
@@ -19,7 +19,10 @@ use rustix::fs::{CWD, FileType, Mode, Timespec, Timestamps, mknodat, utimensat};
 use crate::model::{Entries, header, read};
 
 /// A directory with every type of entry that can be made without privileges. All times are long past.
-pub(crate) struct Dir(tempfile::TempDir);
+pub(crate) struct Dir {
+    path: PathBuf,
+    _temp: Option<tempfile::TempDir>,
+}
 
 impl Dir {
     pub(crate) fn new() -> Self {
@@ -53,14 +56,20 @@ impl Dir {
 
     /// Creates an empty directory.
     pub(crate) fn empty() -> Self {
-        Self(tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap())
+        let temp = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+        Self { path: temp.path().into(), _temp: Some(temp) }
+    }
+
+    /// Returns a directory that exists.
+    pub(crate) fn existing(path: PathBuf) -> Self {
+        Self { path, _temp: None }
     }
 
     pub(crate) fn path(&self) -> &FsPath {
-        self.0.path()
+        &self.path
     }
 
-    pub(crate) fn at(&self, name: &str) -> std::path::PathBuf {
+    pub(crate) fn at(&self, name: &str) -> PathBuf {
         if name == "." { self.path().into() } else { self.path().join(name) }
     }
 

@@ -72,6 +72,11 @@ pub(crate) fn append(walked: &Walked, old: &Manifest) -> Run {
 }
 
 pub(crate) fn run(walked: &Walked, old: &Manifest, options: &UpdateOptions<'_>) -> Run {
+    run_to(old.header(), walked, old, options)
+}
+
+/// Writes the new manifest with this header.
+pub(crate) fn run_to(new: &Header, walked: &Walked, old: &Manifest, options: &UpdateOptions<'_>) -> Run {
     let (tree, budget) = (walked.tree(), Budget::new(1 << 20));
     let update = Update::new(old, &tree, options, &budget).unwrap();
     let header = old.header();
@@ -84,7 +89,7 @@ pub(crate) fn run(walked: &Walked, old: &Manifest, options: &UpdateOptions<'_>) 
             corrupted.push(finding.path.to_vec());
         }
     };
-    let mut writer = Writer::new(header, |line: &[u8]| bytes.write_all(line));
+    let mut writer = Writer::new(new, |line: &[u8]| bytes.write_all(line));
     let updated =
         update.write(&rows, NOW, &mut writer, &Budget::new(u64::MAX), &mut each, &mut |_| ()).unwrap();
     writer.finish().unwrap();

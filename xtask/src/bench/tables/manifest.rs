@@ -1,6 +1,6 @@
 //! Making, verifying, updating and comparing manifests.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
@@ -49,13 +49,78 @@ diff {old} {new}
 ftk manifest verify {tree} {old}
 ";
 
+/// The paths of a hundred changes are known, or Btrfs tells what changed.
+const SINCE: &str = "
+# update, 100 files changed
+ftk manifest update {now} {old}
+[ftk --changed] ftk manifest update {now} {old} --changed {list}
+[ftk --since] ftk manifest update {now} {old} --since {then}
+";
+
+/// The size of the file system for snapshots; the file of it has holes.
+const IMAGE_BYTES: u64 = 16 << 30;
+
 pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
     let tree = bench.any_tree()?;
     let mut sections = vec![Section::new(&tree, Cache::Warm, whole(bench, &tree)?)];
     let changing = bench.shape(&bench.many())?;
     println!(" {}", changing.title);
     sections.push(Section::new(&changing, Cache::Warm, changed(bench, &changing)?));
+    match Snapshots::new(bench, &changing) {
+        Ok(snapshots) => {
+            let groups = snapshots.commands(bench).measure(bench.clock(), changing.files, SINCE)?;
+            let title = format!("two snapshots on Btrfs of {}", changing.title);
+            sections.push(Section { title, ..Section::new(&changing, Cache::Warm, groups) });
+        }
+        Err(error) => println!(" not measured: snapshots: {error:#}"),
+    }
     Ok(sections)
+}
+
+/// A Btrfs file system with two snapshots of a tree, between which a hundred files changed.
+struct Snapshots {
+    top: PathBuf,
+}
+
+impl Snapshots {
+    fn new(bench: &Context, tree: &Tree) -> Result<Self> {
+        let (image, top) = (bench.scratch.path("snapshots.btrfs"), bench.scratch.path("snapshots"));
+        fs::create_dir_all(&top)?;
+        File::create(&image)?.set_len(IMAGE_BYTES)?;
+        let run = |words| Pipeline::new(words).output().map(drop);
+        run(words!["mkfs.btrfs", "-q", "-f", &image])?;
+        run(words!["mount", "-o", "loop", &image, &top])?;
+        let snapshots = Self { top };
+        let subvolume = snapshots.top.join("tree");
+        let snapshot = |name: &str| {
+            run(words!["btrfs", "-q", "subvolume", "snapshot", "-r", &subvolume, &snapshots.top.join(name)])
+        };
+        run(words!["btrfs", "-q", "subvolume", "create", &subvolume])?;
+        run(words!["cp", "-a", &tree.path.join("."), &subvolume])?;
+        snapshot("then")?;
+        let (then, old) = (snapshots.top.join("then"), snapshots.top.join("old"));
+        run(words![&bench.programs.ftk, "manifest", "create", "-q", &then, "-o", &old])?;
+        let files = derived::regular_files(&subvolume)?;
+        let mut list = String::new();
+        for path in files.iter().step_by((files.len() / 100).max(1)) {
+            derived::alter(path, 0)?;
+            list += &format!("{}\n", path.strip_prefix(&subvolume)?.display());
+        }
+        fs::write(snapshots.top.join("list"), list)?;
+        snapshot("now")?;
+        Ok(snapshots)
+    }
+
+    fn commands<'b>(&self, bench: &'b Context) -> Commands<'b> {
+        let names = ["then", "now", "old", "list"];
+        names.into_iter().fold(Commands::new(bench), |all, name| all.with(name, self.top.join(name)))
+    }
+}
+
+impl Drop for Snapshots {
+    fn drop(&mut self) {
+        _ = Pipeline::new(words!["umount", &self.top]).output();
+    }
 }
 
 /// Measures commands on an unchanged tree.
