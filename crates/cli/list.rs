@@ -131,18 +131,18 @@ impl<'o> List<'o> {
         }
     }
 
-    /// Like [`own`](Self::own), for a list of what a tree has: with the incomplete list of an earlier run.
+    /// Like [`own`](Self::own), for a list of what a tree has: with the incomplete lists of earlier runs.
     pub(crate) fn own_records(&self) -> Vec<(u64, u64)> {
-        let sibling = self.path().and_then(|path| Stat::at(CWD, incomplete(path), Symlinks::NoFollow).ok());
-        self.own().into_iter().chain(sibling.map(|stat| stat.identity())).collect()
+        let siblings = self.path().into_iter().flat_map(incomplete).filter_map(|(_, path)| identity(&path));
+        self.own().into_iter().chain(siblings).collect()
     }
 
     /// Like [`finish`](Self::finish), for a list of what a tree has: it does not replace a list with content if the run
-    /// had errors or found nothing. After errors, what there is appears next to it. Returns `Error` then, or else
-    /// `outcome`.
+    /// had errors or found nothing. After errors, what there is appears next to it, under a free name. Returns `Error`
+    /// then, or else `outcome`.
     ///
     /// # Errors
-    /// Those of `finish`.
+    /// Those of `finish`, and if no name is free.
     pub(crate) fn finish_records(
         mut self,
         outcome: Outcome,
@@ -162,8 +162,11 @@ impl<'o> List<'o> {
             console.error(format_args!("{kept}, since no file was hashed (is something not mounted?)"));
             return Ok(Outcome::Error);
         }
-        let sibling = incomplete(path);
-        output.add_to_name(INCOMPLETE);
+        let free = incomplete(path).find(|(_, sibling)| identity(sibling).is_none());
+        let (suffix, sibling) = free.with_context(|| {
+            format!("{kept}, and the new list lacks files: remove the incomplete lists next to it")
+        })?;
+        output.add_to_name(&suffix);
         self.finish()?;
         console.error(format_args!("{kept}, since the new list lacks files: it is {}", shown(&sibling)));
         Ok(Outcome::Error)
@@ -183,16 +186,23 @@ impl<'o> List<'o> {
     }
 }
 
-/// What is added to the name of a list that lacks files and would replace another one.
-const INCOMPLETE: &str = ".incomplete";
-
-/// Returns the path of the file next to `path` that [`List::finish_records`] writes instead.
-fn incomplete(path: &Path) -> PathBuf {
+/// Returns what [`List::finish_records`] may add to the name of a list that lacks files, and the paths that this gives.
+/// A file of the user may have the first name.
+fn incomplete(path: &Path) -> impl Iterator<Item = (String, PathBuf)> {
     // The list is next to the file that a link leads to.
     let target = path.canonicalize().unwrap_or_else(|_| path.into());
-    let mut name = if path.is_symlink() { target } else { path.into() }.into_os_string();
-    name.push(INCOMPLETE);
-    name.into()
+    let list = if path.is_symlink() { target } else { path.into() }.into_os_string();
+    (1..100).map(move |nth| {
+        let suffix = if nth == 1 { ".incomplete".into() } else { format!(".incomplete.{nth}") };
+        let mut name = list.clone();
+        name.push(&suffix);
+        (suffix, name.into())
+    })
+}
+
+/// Returns the device and inode of a file, or of a link. `None` if the name is free.
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    Stat::at(CWD, path, Symlinks::NoFollow).ok().map(|stat| stat.identity())
 }
 
 /// Returns the message for a failure to write to the file, or to standard output for `None`.

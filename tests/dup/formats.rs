@@ -192,7 +192,7 @@ fn summary_only() {
     let free = frees(&dir);
     let run = dir.ftk(["dup", "--summary", "--json", "t"]).run().status(0);
     let expected = format!(
-        "{{\"files\":5,\"groups\":2,\"surplus_files\":2,\"waste_bytes\":10003,\"freed_bytes\":{free},\"shared_bytes\":10000}}\n"
+        "{{\"files\":5,\"groups\":2,\"surplus_files\":2,\"waste_bytes\":10003,\"freed_bytes\":{free},\"shared_bytes\":10000,\"failed\":0}}\n"
     );
     run.stdout(expected);
     let run = dir.ftk(["dup", "--summary", "t"]).run().status(0);

@@ -267,15 +267,18 @@ fn an_incomplete_list_does_not_replace_a_good_one() {
     let dir = Dir::new();
     dir.file("a", b"abc").file("s\nfv", b"").dir("empty").file("t/x", b"x").file("../list", b"an old list\n");
     let read = |name: &str| std::fs::read_to_string(dir.aside(name)).unwrap_or_default();
+    let forget = || std::fs::remove_file(dir.aside("list.incomplete")).unwrap();
     let line = format!("{ABC}  a\n");
     let kept =
         "ftk: '../list' was not replaced, since the new list lacks files: it is '../list.incomplete'\n";
     let run = dir.ftk(["hash", "-o", "../list", "a", "missing"]).run().status(2);
     run.stderr_has("ftk: cannot stat 'missing'").stderr_has(kept);
     assert_eq!((&*read("list"), &*read("list.incomplete")), ("an old list\n", &*line));
+    forget();
     dir.ftk(["hash", "--sfv", "-q", "-o", "../list", "a", "s\nfv"]).run().status(2).stderr_has(kept);
     assert!(read("list.incomplete").ends_with("a 352441C2\n"), "{}", read("list.incomplete"));
     for args in [&["-a", "s3-etag"][..], &["--json"], &["--tree"]] {
+        forget();
         let run = dir.ftk(["hash", "-o", "../list", "t", "missing"]).args(args).run().status(2);
         run.stderr_has(kept);
         assert!(read("list.incomplete").contains("t") && read("list") == "an old list\n", "{args:?}");
@@ -290,6 +293,7 @@ fn an_incomplete_list_does_not_replace_a_good_one() {
         dir.ftk(["hash", "-o", "../list"]).args(args).run().status(2).stderr_has(empty);
         assert!(read("list") == "an old list\n" && read("list.incomplete").contains("t"), "{args:?}");
     }
+    forget();
     dir.symlink("../../list", "t/link");
     let run = dir.ftk(["hash", "-o", "t/link", "a", "missing"]).run().status(2);
     run.stderr_has("/list.incomplete'\n");
@@ -303,6 +307,28 @@ fn an_incomplete_list_does_not_replace_a_good_one() {
     assert!(dir.aside("none").exists() && !dir.aside("new.incomplete").exists());
     let to_pipe = dir.ftk(["hash", "-o", "/dev/stdout", "a", "missing"]).run().status(2);
     to_pipe.stdout(&line).stderr_lacks("replaced");
+}
+
+/// A file of the user, or the incomplete list of an earlier run, keeps its name and content. The next list has none.
+#[test]
+fn an_incomplete_list_gets_a_free_name() {
+    let dir = Dir::new();
+    dir.file("a", b"abc").file("list", b"old").file("list.incomplete", b"my notes");
+    for nth in 2..4 {
+        let run = dir.ftk(["hash", "-o", "list", ".", "missing"]).run().status(2);
+        run.stderr_has(&format!("the new list lacks files: it is 'list.incomplete.{nth}'\n"));
+        let list = std::fs::read_to_string(dir.path(format!("list.incomplete.{nth}"))).unwrap();
+        assert_eq!(list, format!("{ABC}  ./a\n"));
+    }
+    dir.symlink("nowhere", "list.incomplete.4");
+    dir.ftk(["hash", "-o", "list", "a", "missing"]).run().status(2).stderr_has("'list.incomplete.5'\n");
+    (6..100).for_each(|nth| _ = dir.file(format!("list.incomplete.{nth}"), b""));
+    let run = dir.ftk(["hash", "-o", "list", "a", "missing"]).run().status(2);
+    let kept = "ftk: 'list' was not replaced, and the new list lacks files: remove the incomplete lists next to it\n";
+    run.stderr_has(kept);
+    for (name, content) in [("list", "old"), ("list.incomplete", "my notes"), ("list.incomplete.99", "")] {
+        assert_eq!(std::fs::read_to_string(dir.path(name)).unwrap(), content);
+    }
 }
 
 #[test]

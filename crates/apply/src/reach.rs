@@ -164,6 +164,7 @@ impl Reach {
         }
         let what = match &held.stat {
             stat if own_changes.is_unchanged(&seen.version, stat) => return Ok(held),
+            stat if seen.version.is_rounded(stat) => return Err(Refusal::Rounded(side)),
             stat if stat.identity() != seen.version.identity() => return Err(Refusal::Replaced(side)),
             stat if stat.size != seen.version.size => "its size",
             stat if stat.mtime_ns != seen.version.mtime_ns => "its time of modification",

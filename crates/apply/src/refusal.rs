@@ -64,6 +64,8 @@ pub enum Refusal {
     },
     /// Another file now has the name.
     Replaced(Side),
+    /// The recorded inode number or times of the file have lost their last digits.
+    Rounded(Side),
     /// The starting point is not the directory that was recorded.
     OtherStart {
         /// Which file it was opened for.
@@ -358,6 +360,11 @@ impl fmt::Display for Refusal {
             }
             Self::NotRegular(side) => write!(f, "{side} is not a regular file"),
             Self::Unreadable { side, op, .. } => write!(f, "cannot {op} {side}"),
+            Self::Rounded(side) => write!(
+                f,
+                "the recorded inode number or times of {side} are rounded, as by jq before 1.7: edit the report with a \
+                 program that keeps all digits"
+            ),
             Self::Replaced(side) => write!(f, "another file now has the name of {side}"),
             Self::OtherStart { path, difference: None, .. } => {
                 write!(f, "the journal does not record which directory {} was", quote(path))
@@ -553,6 +560,11 @@ mod tests {
             (unreadable(Victim, "open the directory of"), "cannot open the directory of the victim"),
             (unreadable(Keeper, "read the attributes of"), "cannot read the attributes of the keeper"),
             (Refusal::Replaced(Victim), "another file now has the name of the victim"),
+            (
+                Refusal::Rounded(Keeper),
+                "the recorded inode number or times of the keeper are rounded, as by jq before 1.7: edit the report with a \
+                 program that keeps all digits",
+            ),
             (changed(Victim, "its size"), "the victim changed (its size)"),
             (changed(Keeper, "since the run"), "the keeper changed (since the run)"),
             (Refusal::SameFile, "both names lead to the same file"),

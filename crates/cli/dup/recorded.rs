@@ -115,7 +115,8 @@ pub(super) fn run(
     // If the reader closed the pipe, the remaining groups were not counted.
     let is_whole = !list.is_over();
     if format == ReportFormat::Summary {
-        list.line(|out| tally::push(&tally, globals.json, &Rules::default(), out));
+        let failed = contradicting + counts.unsized_files;
+        list.line(|out| tally::push(&tally, globals.json, failed, &Rules::default(), out));
     }
     list.finish()?;
     say_done(&sources, counts, contradicting, begun.elapsed(), console);

@@ -114,7 +114,8 @@ pub(super) fn run(
     // If the reader closed the pipe, the remaining groups were not examined and the totals are incomplete.
     let is_whole = !list.is_over();
     if format == ReportFormat::Summary {
-        list.line(|out| tally::push(&tally, globals.json, &search.rules, out));
+        let failed = search.unread.len() as u64 + search.unlisted;
+        list.line(|out| tally::push(&tally, globals.json, failed, &search.rules, out));
     }
     list.finish()?;
     search.say_scanned(console);

@@ -61,7 +61,7 @@ pub(super) struct Search {
     /// Files that could not be read.
     pub(super) unread: Vec<FileNo>,
     /// How many directories could not be listed.
-    unlisted: u64,
+    pub(super) unlisted: u64,
     /// The workers that examine members.
     team: Team,
     /// Finds out which blocks of a file are shared.

@@ -33,8 +33,9 @@ fn text(tally: &Tally) -> String {
     surplus + &free
 }
 
-/// Appends the totals as the only output. `rules` are those of the walk.
-pub(super) fn push(tally: &Tally, json: bool, rules: &Rules, out: &mut Vec<u8>) {
+/// Appends the totals as the only output. `failed`: the files and directories that were not compared. `rules` are those
+/// of the walk.
+pub(super) fn push(tally: &Tally, json: bool, failed: u64, rules: &Rules, out: &mut Vec<u8>) {
     if !json {
         return out.extend_from_slice(format!("{}\n", text(tally)).as_bytes());
     }
@@ -46,7 +47,8 @@ pub(super) fn push(tally: &Tally, json: bool, rules: &Rules, out: &mut Vec<u8>) 
             .member("surplus_files", surplus)
             .member("waste_bytes", waste)
             .member("freed_bytes", tally.freed_bytes())
-            .member("shared_bytes", shared);
+            .member("shared_bytes", shared)
+            .member("failed", failed);
         if *is_upper_bound {
             record.member("is_upper_bound", true);
         }

@@ -116,7 +116,7 @@ pub(crate) struct HashArgs {
     ///
     /// `-`: standard output. A new list of digests does not replace a FILE with content if something could not be read,
     /// or if no file was selected: then FILE stays as it is, and the status is 2. After errors, the new list is
-    /// FILE.incomplete.
+    /// FILE.incomplete, or FILE.incomplete.2 if there is such a file.
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
 

@@ -15,6 +15,9 @@ use ftk_parity::{Content, Parity, Sources, is_parity};
 use ftk_record::quote;
 use rustix::fs::CWD;
 
+/// The error of a file that has another size than recorded: it was changed, and can be read.
+pub(super) const OTHER_SIZE: ErrorKind = ErrorKind::InvalidData;
+
 /// Opens a parity file, whose index may use `memory` bytes.
 ///
 /// # Errors
@@ -113,7 +116,7 @@ impl<'t> TreeFiles<'t> {
         let file = open_below(&self.roots[root], path)?;
         match file.stat().size == self.contents[content].size {
             true => Ok(file),
-            false => Err(io::Error::other("its size differs")),
+            false => Err(io::Error::new(OTHER_SIZE, "its size differs")),
         }
     }
 

@@ -29,7 +29,7 @@ use crate::human;
 use crate::manifest::create::join;
 use crate::manifest::guard::refuse_swapped;
 use crate::manifest::input::Input;
-use crate::manifest::parity::TreeFiles;
+use crate::manifest::parity::{OTHER_SIZE, TreeFiles};
 use crate::manifest::space::Demand;
 use crate::progress::{FileCounters, WorkCounters};
 use crate::run::Run;
@@ -162,7 +162,7 @@ pub(super) fn run(args: &ProtectArgs, globals: &Globals, console: &Console) -> a
         }
         stdout.write(&line);
         outcome = outcome.max(match why {
-            LeftOut::Unreadable(error) if error.kind() != ErrorKind::NotFound => {
+            LeftOut::Unreadable(error) if ![ErrorKind::NotFound, OTHER_SIZE].contains(&error.kind()) => {
                 console.path_error("read", &join(args.root.as_bytes(), path), reason);
                 Outcome::Error
             }
@@ -337,10 +337,13 @@ impl Report {
         } else {
             let word = if protected.is_some() { "protected" } else { "would protect" };
             let share = 100.0 * self.parity_bytes as f64 / self.content_bytes.max(1) as f64;
+            // A few blocks are always written, also for a single byte.
+            let share =
+                if share > 100.0 { "more than the contents".into() } else { format!("{share:.1}% of them") };
             line.extend(
                 format!(
                     "{word} {}, {}, in {} of {}\n\
-                     parity: {}, {share:.1}% of them: {} in {}\n\
+                     parity: {}, {share}: {} in {}\n\
                      survives the loss of any {}, or of {} in one place\n\
                      if one sector in 100,000 is bad, data is lost with a chance of {}\n",
                     human::count(self.contents - skipped, "content"),

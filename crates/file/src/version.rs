@@ -83,6 +83,19 @@ impl Version {
         is_old(self.changed_ns(), now_ns(), up_ns()) && writes_back()
     }
 
+    /// Returns whether `stat` describes this version, of which a program has kept only the first 53 bits of each
+    /// number.
+    pub fn is_rounded(&self, stat: &Stat) -> bool {
+        let Self { dev, ino, size, mtime_ns, ctime_ns } = stat.version();
+        let is_like = |recorded: i128, now: i128| recorded as f64 == now as f64;
+        *self != stat.version()
+            && self.size == size
+            && is_like(self.dev.into(), dev.into())
+            && is_like(self.ino.into(), ino.into())
+            && is_like(self.mtime_ns, mtime_ns)
+            && is_like(self.ctime_ns, ctime_ns)
+    }
+
     /// Returns whether `stat` describes this version, whatever its ctime: links that are added or removed
     /// change that.
     pub fn is_same_except_ctime(&self, stat: &Stat) -> bool {
@@ -93,6 +106,29 @@ impl Version {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rounded_numbers_are_told_from_others() {
+        let stat = Stat::at(rustix::fs::CWD, ".", crate::Symlinks::Follow).unwrap();
+        let (mtime_ns, ctime_ns) = (1_795_733_891_440_869_331, 1_795_733_891_445_854_571);
+        let now = Stat { ino: (1 << 60) + 77, mtime_ns, ctime_ns, ..stat };
+        let exact = now.version();
+        // As jq 1.6 writes them, and as a number of JavaScript.
+        let jq = Version { ino: 1_152_921_504_606_847_000, mtime_ns: 1_795_733_891_440_869_400, ..exact };
+        let (mtime_ns, ctime_ns) = (1_795_733_891_440_869_376, 1_795_733_891_445_854_464);
+        let double = Version { ino: 1 << 60, mtime_ns, ctime_ns, ..exact };
+        assert!(jq.is_rounded(&now) && double.is_rounded(&now));
+        for other in [
+            exact,
+            Version { mtime_ns: exact.mtime_ns + 1000, ..exact },
+            Version { ino: exact.ino + 1000, ..double },
+            Version { ctime_ns: 0, ..double },
+            Version { size: exact.size + 1, ..double },
+            Version { dev: exact.dev + 1, ..double },
+        ] {
+            assert!(!other.is_rounded(&now), "{other:?}");
+        }
+    }
 
     #[test]
     fn old_changes_are_on_the_disk_only_if_the_kernel_writes_them_back() {

@@ -188,11 +188,12 @@ impl Output {
         self.pending.as_ref().is_some_and(|pending| pending.old.as_ref().is_some_and(|old| old.size > 0))
     }
 
-    /// Appends to the name that the file gets, so that it appears next to the path, which keeps its old file. An output that
-    /// is written in place is not changed.
+    /// Appends to the name that the file gets, so that it appears next to the path, which keeps its old file. The
+    /// commit fails if a file has that name. An output that is written in place is not changed.
     pub fn add_to_name(&mut self, suffix: &str) {
         if let Some(pending) = &mut self.pending {
             pending.name.push(suffix);
+            pending.replaces = false;
         }
     }
 

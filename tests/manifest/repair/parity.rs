@@ -139,16 +139,27 @@ fn rot_is_never_protected() {
     damage(&dir.path("small/20"));
     flip(&dir.path("large"), 150_000);
     fs::remove_file(dir.path("small/21")).unwrap();
-    let run = protect(&dir, &[]).status(1);
-    for path in ["small/20", "large", "small/21"] {
+    fs::write(dir.path("small/23"), "an edit, of another size").unwrap();
+    let run = protect(&dir, &[]).status(1).stderr_lacks("cannot read");
+    for path in ["small/20", "large", "small/21", "small/23"] {
         run.check(run.text().contains(&format!("skipped  {path}  ")), "it is reported");
     }
-    run.check(run.text().contains("protected 38 contents"), "the others are protected");
+    run.check(run.text().contains("protected 37 contents"), "the others are protected");
     flip(&dir.path("small/22"), 3);
     let bad = fs::read(dir.path("large")).unwrap();
     repair(&dir, &["--yes"]).status(1);
     assert_eq!(sha256(&fs::read(dir.path("small/22")).unwrap()), sha256(&noise(100 + 300 * 22, 23)));
     assert_eq!(fs::read(dir.path("large")).unwrap(), bad);
+}
+
+/// A share of thousands of percent says nothing.
+#[test]
+fn the_share_of_parity_is_only_printed_if_it_is_below_the_contents() {
+    let dir = Dir::new();
+    dir.file("a", b"tiny");
+    dir.ftk(["manifest", "create", ".", "-o"]).arg(dir.aside("manifest")).run().status(0);
+    let run = protect(&dir, &[]).status(0);
+    run.check(run.text().contains("kB, more than the contents: 1 recovery block in 1 group\n"), "words");
 }
 
 #[test]

@@ -175,6 +175,11 @@ impl Lister<'_> {
         let seen = below_of(&self.step.victim, below);
         let place = self.reach.locate(Side::Victim, &seen.path, seen.root_len).map_err(own)?;
         let (fd, stat, metadata) = open(&place).map_err(own)?;
+        let is_rounded =
+            || Version { size: stat.size, ctime_ns: stat.ctime_ns, ..seen.version }.is_rounded(&stat);
+        if below.is_empty() && is_rounded() {
+            return Err(own(Refusal::Rounded(Side::Victim)));
+        }
         if below.is_empty() && stat.identity() != seen.version.identity() {
             return Err(own(Refusal::Replaced(Side::Victim)));
         }

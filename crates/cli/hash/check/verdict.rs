@@ -30,7 +30,7 @@ impl CheckResult {
     pub(super) const ALL: [Self; 7] =
         [Self::Ok, Self::Failed, Self::Missing, Self::Unreadable, Self::Changed, Self::New, Self::NotListed];
 
-    /// Returns the word for JSON and the summary.
+    /// Returns the word for JSON, and for the summary with blanks instead of underscores.
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Ok => "ok",

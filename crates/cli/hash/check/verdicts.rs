@@ -123,7 +123,7 @@ impl fmt::Display for Counts {
         let given = CheckResult::ALL.into_iter().filter(|it| self.of(*it) > 0);
         for (nth, it) in given.enumerate() {
             let comma = if nth > 0 { ", " } else { "" };
-            write!(f, "{comma}{} {}", HumanCount(self.of(it)), it.word())?;
+            write!(f, "{comma}{} {}", HumanCount(self.of(it)), it.word().replace('_', " "))?;
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use std::fmt;
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
 
-use ftk_file::{File, FsId, Stat, Symlinks, descend};
+use ftk_file::{File, FsId, Stat, Symlinks, Version, descend};
 use rustix::fs::CWD;
 
 use super::member::RecordedMember;
@@ -116,6 +116,8 @@ pub enum FoundDifference {
     NotRegular,
     /// It lies on another file system, or has another inode number.
     Other,
+    /// The recorded inode number or times have lost their last digits.
+    Rounded,
     /// This is not as recorded.
     Changed(&'static str),
 }
@@ -126,6 +128,9 @@ impl fmt::Display for FoundDifference {
             Self::Io(error) => error.fmt(f),
             Self::NotRegular => f.write_str("it is not a regular file"),
             Self::Other => f.write_str("it is another file than the recorded one"),
+            Self::Rounded => {
+                f.write_str("its recorded inode number or times are rounded, as by jq before 1.7")
+            }
             Self::Changed(what) => write!(f, "its {what} is not as recorded"),
         }
     }
@@ -193,6 +198,16 @@ impl Finder<'_> {
             if fs != Some(recorded) {
                 return Err(FoundDifference::Other);
             }
+        }
+        let recorded = Version {
+            ino: member.ino.unwrap_or(stat.ino),
+            size,
+            mtime_ns: member.mtime_ns.unwrap_or(stat.mtime_ns),
+            ctime_ns: member.ctime_ns.unwrap_or(stat.ctime_ns),
+            dev: stat.dev,
+        };
+        if recorded.is_rounded(&stat) {
+            return Err(FoundDifference::Rounded);
         }
         if member.ino.is_some_and(|ino| ino != stat.ino) {
             return Err(FoundDifference::Other);
