@@ -40,7 +40,7 @@ pub(crate) enum Role {
     Unknown,
     /// A value of the option with this id.
     Value(Id),
-    /// Ends a list of values: the `;` of `--exec`, or a `+` after `{}`.
+    /// Ends a list of values: the `;` of `--exec`, or a `+` after a word with `{}`.
     End,
     Operand,
 }
@@ -97,6 +97,20 @@ impl CommandLine {
             before = role;
         }
         words
+    }
+
+    /// Returns the letter of the last of these flags, each given by its letter and its long names, in words of flags.
+    pub(crate) fn last_flag(&self, flags: &[(char, &[&str])]) -> Option<char> {
+        let last = |word: &Word| {
+            let text = word.text.to_str().filter(|_| word.role == Role::Flags)?;
+            match text.strip_prefix("--") {
+                Some(long) => {
+                    flags.iter().find(|(_, names)| names.contains(&long)).map(|(letter, _)| *letter)
+                }
+                None => text.chars().rfind(|letter| flags.iter().any(|(it, _)| it == letter)),
+            }
+        };
+        self.words.iter().rev().find_map(last)
     }
 
     /// Returns the first value of an option whose id is its long name.
@@ -233,7 +247,8 @@ impl<'d> Reader<'d> {
     /// Returns the role of a word that follows an option with values.
     fn value(&mut self, arg: &'d Arg, left: usize, text: &str, before: &Word) -> Role {
         // In `find`, it means one command for many entries.
-        let is_plus = text == "+" && before.text == "{}" && arg.get_id() == "exec-batch";
+        let is_plus =
+            text == "+" && arg.get_id() == "exec-batch" && before.text.to_string_lossy().contains("{}");
         let is_end = |end: &Str| text == end.as_str() || is_plus;
         if arg.get_value_terminator().is_some_and(is_end) {
             return Role::End;
@@ -287,9 +302,25 @@ mod tests {
     }
 
     #[test]
+    fn the_last_of_several_flags_is_found() {
+        for (text, expected) in [
+            ("ftk du -k -b", Some('b')),
+            ("ftk du -bk .", Some('k')),
+            ("ftk du --kibibytes --bytes -x", Some('b')),
+            ("ftk du -b --kibibytes --apparent-size", Some('k')),
+            ("ftk du -k -n b", Some('k')),
+            ("ftk du -- -b", None),
+        ] {
+            let flags: [(char, &[&str]); 2] = [('k', &["kibibytes"]), ('b', &["bytes"])];
+            assert_eq!(line(text).last_flag(&flags), expected, "{text}");
+        }
+    }
+
+    #[test]
     fn a_plus_after_braces_ends_a_command() {
         let ended = |text: &str| line(text).into_words().join(OsStr::new(" ")).into_string().unwrap();
         assert_eq!(ended("ftk find --exec-batch ls {} + x"), "ftk find --exec-batch ls {} ; x");
+        assert_eq!(ended("ftk find --exec-batch ls ./{} + -t f"), "ftk find --exec-batch ls ./{} ; -t f");
         assert_eq!(
             ended("ftk find --exec-batch a {} + --exec-batch b {} +"),
             "ftk find --exec-batch a {} ; --exec-batch b {} ;"

@@ -60,7 +60,21 @@ fn guesses_are_answered_with_what_ftk_calls_it() {
         (&["find", "a", "--exec-batch", "gzip -k"], "each word is one argument"),
         (&["df"], "there is no command 'df': use ftk du"),
         (&["sha256sum", "a"], "use ftk hash"),
-        (&["hash", "--md5", "a"], "use --algorithm, such as -a md5"),
+        (&["hash", "--md5", "a"], "there is no option '--md5': use -a md5"),
+        (&["hash", "--sha512", "a"], "there is no option '--sha512': use -a sha512"),
+        (
+            &["hash", "-a", "512", "a"],
+            "'-a 512' is shasum syntax: use -a sha512   (ftk help coming-from sha256sum)",
+        ),
+        (&["hash", "-a", "1", "a"], "use -a sha1 "),
+        (&["hash", "-M", "list", "a"], "'-M' is hashdeep syntax: use --check FILE"),
+        (&["hash", "-X", "list", "a"], "'-X' is hashdeep syntax: use --check --new FILE"),
+        (&["hash", "-b", "a"], "\n     sha256sum: omit it: files are always read as they are"),
+        (&["hash", "-a", "blake2b", "-l", "256", "a"], "ftk computes BLAKE2b only with 512 bits: omit it"),
+        (&["find", "--sort", "-r"], "there is no option '-r': to reverse the order of --sort use --reverse"),
+        (&["find", "--sort=size", "-r", "."], "use --reverse"),
+        (&["du", "-S", "."], "'-S' is --size in ftk; for -S of GNU du: use ftk find --group-by directory"),
+        (&["find", "a", "--exec", "echo", "x{}", "+"], "--exec runs CMD for each: use --exec-batch CMD {} +"),
         (&["dup", "--yes"], "ftk dup only reports; ftk dup prune acts"),
         (
             &["cmp", "--skip", "x", "a", "a"],
@@ -114,6 +128,16 @@ fn guesses_are_answered_with_what_ftk_calls_it() {
         ),
     ] {
         dir.ftk(args).run().status(2).stderr_has(answer);
+    }
+    // The shell writes names in place of `*`.
+    dir.file("-dash.tgz", b"").file("-rf", b"");
+    for args in [&["hash", "-dash.tgz"][..], &["du", "-dash.tgz", "a"], &["find", "-dash.tgz", "a"]] {
+        let names = "ftk: '-dash.tgz' is a file: write `./*` instead of `*`, or -- before the names\n";
+        dir.ftk(args).run().status(2).stderr_has(names);
+    }
+    dir.ftk(["hash", "-rf", "a"]).run().status(2).stderr_has("'-rf' is a file: ");
+    for name in ["-dash.tgz", "-rf"] {
+        std::fs::remove_file(dir.path(name)).unwrap();
     }
     // A value after an option that could stand alone.
     dir.file("b", b"bb");

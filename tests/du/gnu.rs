@@ -66,6 +66,21 @@ fn units_and_totals() {
     }
 }
 
+/// `-b` asks for bytes, too: as in GNU du, the last unit counts.
+#[test]
+fn the_last_unit_counts() {
+    needs!("du");
+    let dir = tree();
+    for args in
+        [&["-kb"][..], &["-b", "-k"], &["-bm"], &["-m", "--bytes"], &["-hb"], &["--apparent-size", "-k"]]
+    {
+        let args = [args, &["-s", "wide"]].concat();
+        let expected = sizes(&du(&dir, &args).out);
+        let run = dir.ftk(["du", "-0"]).args(&args).run().status(0);
+        run.check(sizes(&run.out) == expected, &format!("not the sum of GNU du: {args:?}"));
+    }
+}
+
 #[test]
 fn of_inodes() {
     needs!("du");

@@ -27,6 +27,7 @@ use self::source::Counted;
 use crate::console::{Console, Outcome};
 use crate::globals::Globals;
 use crate::human;
+use crate::line::CommandLine;
 use crate::number::at_least;
 use crate::races::StrictRacesArg;
 use crate::scan::too_large;
@@ -351,6 +352,12 @@ impl DuArgs {
     }
 
     fn unit(&self) -> Option<Unit> {
+        // As in GNU du, -b also asks for bytes, and the last unit counts.
+        let flags: [(char, &[&str]); 4] =
+            [('b', &["bytes"]), ('h', &["human-readable"]), ('k', &["kibibytes"]), ('m', &["mebibytes"])];
+        if self.output.apparent_size && CommandLine::of_process().last_flag(&flags) == Some('b') {
+            return None;
+        }
         let units = [
             (self.output.human_readable, Unit::Binary),
             (self.output.kibibytes, Unit::Blocks(1 << 10)),

@@ -1,10 +1,12 @@
 //! Hints for arguments that the parser rejects, and for starting points that do not exist.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use ftk_hash::Algorithm;
+use ftk_record::sanitize;
 
 use super::table::{COMMANDS, NO_DELETE, OPTIONS, TABLE, VERBS};
 use super::{Row, answer, command_of, explained_cluster, hint, name_hint, plain, see};
@@ -21,6 +23,9 @@ pub(crate) fn explain(error: &mut clap::Error, line: &CommandLine) -> Option<Str
     };
     if error.kind() == ErrorKind::InvalidSubcommand {
         return other_command(&string(error, ContextKind::InvalidSubcommand)?, line);
+    }
+    if let Some(file) = file_like_an_option(line) {
+        return Some(format!("'{file}' is a file: write `./*` instead of `*`, or -- before the names"));
     }
     // How to name a file that looks like an option; most are typing errors.
     if let (ErrorKind::UnknownArgument, Some(rejected)) =
@@ -88,6 +93,14 @@ pub(crate) fn explain(error: &mut clap::Error, line: &CommandLine) -> Option<Str
         ErrorKind::ValueValidation if argument.starts_with("[SKIP") => {
             short_of(command, line, |row| row.is_flag_here())
         }
+        // The bits of a digest, as of `shasum -a 256`.
+        ErrorKind::ValueValidation | ErrorKind::InvalidValue
+            if argument.starts_with("--algorithm ")
+                && string(error, ContextKind::InvalidValue).is_some_and(|bits| of_sha(&bits).is_some()) =>
+        {
+            let bits = string(error, ContextKind::InvalidValue)?;
+            Some(format!("'-a {bits}' is shasum syntax: use -a {}   ({})", of_sha(&bits)?, see("sha256sum")))
+        }
         // A cluster such as `-avvk`: an audit of hashdeep.
         ErrorKind::ValueValidation | ErrorKind::InvalidValue
             if argument.starts_with("--algorithm ")
@@ -112,11 +125,24 @@ pub(crate) fn explain(error: &mut clap::Error, line: &CommandLine) -> Option<Str
     }
 }
 
+/// Returns the first word that was read as options and is the name of a file, as the shell writes it for `*`.
+fn file_like_an_option(line: &CommandLine) -> Option<Cow<'_, str>> {
+    let is_file = |word: &&Word| word.text.len() > 2 && Path::new(&word.text).symlink_metadata().is_ok();
+    let word = line.words.iter().filter(|word| word.is_option()).find(is_file)?;
+    Some(sanitize(word.text.as_encoded_bytes()))
+}
+
 /// Returns the hint for an option that users guess.
 fn guessed(rejected: &str, command: &str) -> Option<String> {
     let mut options =
         OPTIONS.iter().filter(|(words, of, _)| words.contains(&rejected) && of.contains(&command));
-    options.next().map(|(_, _, here)| format!("there is no option '{rejected}': {}", plain(here)))
+    let here = |here: &str| plain(here).replace("ALGO", rejected.trim_start_matches('-'));
+    options.next().map(|(_, _, text)| format!("there is no option '{rejected}': {}", here(text)))
+}
+
+/// Returns the SHA of so many bits.
+fn of_sha(bits: &str) -> Option<Algorithm> {
+    bits.parse::<u64>().ok().and_then(|bits| format!("sha{bits}").parse().ok())
 }
 
 /// Returns whether this is a letter that users of hashdeep write after the `-a` of an audit.

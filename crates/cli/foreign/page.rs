@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::table::{Row, TABLE, TOOLS};
 
 const TOP: &str = "\
-# Coming from find, fd, du, ncdu, dust, fdupes, jdupes, rdfind, czkawka, fclones, rmlint, hashdeep, diff, cmp, AIDE, CIS, ascmhl, par2, SnapRAID
+# Coming from find, fd, du, ncdu, dust, fdupes, jdupes, rdfind, czkawka, fclones, rmlint, hashdeep, diff, cmp, AIDE, CIS, ascmhl, par2, SnapRAID, BagIt, rg, rsync
 
 This page lists options of other tools and their equivalents in ftk. ftk rejects an option of another tool with
 status 2, and the message gives its equivalent. **Careful** marks a letter that means another option in ftk: unless its
@@ -133,6 +133,43 @@ redundancy suffices, and does not replace a lost disk. `M` is a manifest of the 
 | `snapraid dup` | `ftk dup A` |
 ";
 
+/// What users of `bagit.py` do.
+const BAGIT: &str = "## BagIt
+
+| bagit.py | in ftk |
+|---|---|
+| `bagit.py DIR` | `ftk hash --bag --create DIR`, and `--dry-run` to see what is moved and written |
+| `bagit.py --md5 DIR` | `ftk hash --bag --create -a md5 DIR` |
+| `bagit.py --validate DIR` | `ftk hash --bag DIR`, which also reports what is wrong in tags |
+| `bagit.py --validate --fast DIR` | none: ftk reads all files |
+";
+
+/// What users of `rg` do.
+const RG: &str = "## rg
+
+ftk finds files by names and metadata. It does not search in their contents: use `rg PATTERN`.
+
+| rg | in ftk |
+|---|---|
+| `rg --files` | `ftk find -t f --no-hidden --ignore-files` |
+| `rg --files --hidden --no-ignore` | `ftk find -t f` |
+| `rg --files -g '*.rs'` | `ftk find -t f -n '*.rs' --no-hidden --ignore-files` |
+| `rg -l PATTERN` | `ftk find -t f -0 \\| xargs -0 rg -l PATTERN --` |
+";
+
+/// What users of `rsync` do.
+const RSYNC: &str = "## rsync
+
+ftk compares trees, and copies nothing: rsync copies what ftk lists.
+
+| rsync | in ftk |
+|---|---|
+| `rsync -an --delete -i A/ B/` | `ftk cmp --quick --metadata A B`, which changes neither tree |
+| `rsync -anc --delete -i A/ B/` | `ftk cmp --metadata A B` |
+| `rsync -rc A/ B/` | `ftk cmp --format paths -0 A B \\| rsync -aI --from0 --files-from=- A/ B/` |
+| `rsync --dry-run` | omit it: `ftk cmp` only reads |
+";
+
 /// Returns the section about `tool`, or the whole page. `None` if the table has no such tool.
 pub(crate) fn page(tool: Option<&str>) -> Option<String> {
     match tool {
@@ -150,20 +187,29 @@ fn part(tool: &str) -> Option<String> {
         "ascmhl" => return Some(ASCMHL.into()),
         "par2" => return Some(PAR2.into()),
         "SnapRAID" => return Some(SNAPRAID.into()),
+        "BagIt" => return Some(BAGIT.into()),
+        "rg" => return Some(RG.into()),
+        "rsync" => return Some(RSYNC.into()),
         _ => {}
     }
     let name = |row: &&Row| row.tool.split([',', ' ']).any(|word| word == tool);
-    let mut rows = TABLE.iter().filter(name).peekable();
-    rows.peek()?;
+    let rows: Vec<_> = TABLE.iter().filter(name).collect();
+    rows.first()?;
     let mut part = format!("## {tool}\n\n| {tool} | ftk command | in ftk |\n|---|---|---|\n");
-    for row in rows {
+    // Spellings of one option share a row.
+    let is_same = |a: &&Row, b: &&Row| {
+        (a.commands, a.here) == (b.commands, b.here) && a.differs.or(b.differs).is_none()
+    };
+    for rows in rows.chunk_by(is_same) {
+        let row = rows[0];
         let commands = row.commands.join(", ");
+        let there: Vec<_> = rows.iter().map(|row| format!("`{}`", row.there.replace('|', "\\|"))).collect();
         let careful = row.differs.map(|ours| format!("**Careful**: {} is `{ours}` in ftk; ", row.key()));
         // Writing to a String cannot fail.
         let _ = writeln!(
             part,
-            "| `{}` | {commands} | {}{} |",
-            row.there.replace('|', "\\|"),
+            "| {} | {commands} | {}{} |",
+            there.join(", "),
             careful.unwrap_or_default(),
             row.here
         );

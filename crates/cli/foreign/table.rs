@@ -60,7 +60,7 @@ const DELETE_METHOD: &str =
     "use `ftk dup prune --action delete --keep oldest`; AEN is --keep newest, and HARD --action hardlink";
 
 /// The sections of the page, in order.
-pub(crate) const TOOLS: [&str; 20] = [
+pub(crate) const TOOLS: [&str; 23] = [
     "find",
     "fd",
     "du",
@@ -81,6 +81,9 @@ pub(crate) const TOOLS: [&str; 20] = [
     "ascmhl",
     "par2",
     "SnapRAID",
+    "BagIt",
+    "rg",
+    "rsync",
 ];
 
 type Commands = &'static [&'static str];
@@ -216,16 +219,17 @@ pub(super) const OPTIONS: &[(&[&str], Commands, &str)] = &[
     ),
     (&["--sort-by", "--order-by"], F, "use `--sort=size`"),
     (
+        &["-r"],
+        F,
+        "to reverse the order of `--sort` use `--reverse`; to search directories, omit it: all are searched",
+    ),
+    (
         &["--sort", "--order"],
         &["du", "hash", "dup"],
         "`ftk find --sort` sorts; other commands have one order",
     ),
     (&["--human", "--readable-sizes"], F, "use `--long` and `--human-readable`"),
-    (
-        &["--sha1", "--sha224", "--sha256", "--sha384", "--sha512", "--md5", "--blake3"],
-        HASH,
-        "use `--algorithm`, such as -a md5",
-    ),
+    (&["--sha1", "--sha224", "--sha256", "--sha384", "--sha512", "--md5", "--blake3"], HASH, "use `-a ALGO`"),
     (&["--verify", "--validate", "--test"], HASH, "use `--check`"),
     (&["--hash", "--checksum"], &["dup", "dup prune", "manifest create"], "use `--algorithm`"),
     (&["--link", "--hardlink"], DUP, "use `ftk dup prune --action hardlink`"),
@@ -397,6 +401,7 @@ pub(super) const TABLE: &[Row] = &[
     row("GNU du", "--count-links", DU, "ftk counts an inode with several links once"),
     row("GNU du", "-l", DU, "ftk counts an inode with several links once"),
     row("GNU du", "--separate-dirs", DU, "use `ftk find --group-by directory`"),
+    differs("GNU du", "-S DIR", DU, "--size", "use `ftk find --group-by directory`"),
     row("GNU du", "--threshold 1M", DU, "use `--top`, or `--json` and a filter"),
     row("GNU du", "--time", DU, "use `ftk find --long`"),
     row("GNU du", "--dereference", DU, "use `--follow`"),
@@ -629,12 +634,17 @@ pub(super) const TABLE: &[Row] = &[
     row("hashdeep", "-b", HASH, "omit it: paths are printed as they are given"),
     row("hashdeep", "-s", HASH, "use `--quiet`; errors are always shown"),
     row("hashdeep", "-m FILE", HASH, "use `--check FILE`"),
+    row("hashdeep", "-M FILE", HASH, "use `--check FILE`"),
+    row("hashdeep", "-X FILE", HASH, "use `--check --new FILE`"),
     row("hashdeep", "-f FILE", HASH, "use `--files-from FILE`"),
     row("hashdeep", "-p 1M", HASH, "ftk cannot hash pieces of files"),
+    row("sha256sum", "-b", HASH, "omit it: files are always read as they are"),
     row("sha256sum", "--binary", HASH, "omit it: files are always read as they are"),
     row("sha256sum", "--text", HASH, "omit it: files are always read as they are"),
     differs("sha256sum", "-t FILE", HASH, "--type", "omit it: files are always read as they are"),
     differs("shasum, cksum, sha256sum", "-a 256", HASH, "--algorithm", "use `-a sha256`"),
+    row("b2sum, sha256sum", "-l 256", HASH, "ftk computes BLAKE2b only with 512 bits: omit it"),
+    row("b2sum, sha256sum", "--length 256", HASH, "ftk computes BLAKE2b only with 512 bits: omit it"),
     row("openssl, sha256sum", "--digest sha256", HASH, "use `--algorithm`"),
     row("cksum, sha256sum", "--untagged", HASH, "omit it: lines have no tag unless `--tag`"),
     row(

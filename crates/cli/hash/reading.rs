@@ -103,6 +103,7 @@ impl Reading<'_> {
         let format = ListFormat::of(path, input.fill_buf().unwrap_or_default());
         list.is_film = format == ListFormat::Mhl;
         let likely = likely_algorithms(Path::new(path).file_name().unwrap_or_default().as_bytes());
+        let is_by_name = self.algorithms.is_empty() && format == ListFormat::Sums;
         let algorithms = if self.algorithms.is_empty() { &likely } else { self.algorithms };
         let mut reader = match ListReader::open(input, format, self.end, algorithms) {
             Ok(reader) => reader,
@@ -153,6 +154,16 @@ impl Reading<'_> {
         }
         list.has_dos_ends = reader.has_dos_ends();
         list.assumed = reader.assumed().to_vec();
+        if is_by_name
+            && likely.first() == Some(&Algorithm::Blake2b)
+            && let Some(other) = list.algorithms.first().filter(|it| **it != Algorithm::Blake2b)
+        {
+            complain(format!(
+                "{}: its name says blake2b, but digests have the length of {other} and are read as such: ftk cannot \
+                 compute those of `b2sum --length`",
+                list.name
+            ));
+        }
         Ok((list, read))
     }
 }

@@ -199,3 +199,26 @@ fn the_name_of_a_list_says_its_algorithm() {
     dir.ftk(["hash", "-c", "WRONG.md5"]).run().status(0).stdout("f: OK\n");
     dir.ftk(["hash", "-c", "-a", "sha512", "B2SUMS"]).run().status(1).stdout("f: FAILED\n");
 }
+
+/// The name says BLAKE2b and the length SHA-256. Neither a match nor a failure is left without this word.
+#[test]
+fn shorter_digests_of_b2sum_are_named() {
+    needs!("b2sum");
+    let dir = Dir::new();
+    dir.file("f", b"abc").file("SHA256SUMS", format!("{}  f\n", sha256(b"abc")).as_bytes());
+    let list = dir.ftk([""; 0]).instead(&dir, ["b2sum", "-l", "256", "f"]).run().status(0);
+    dir.file("B2SUMS", &list.out).file("b2sums.txt", format!("{}  f\n", sha256(b"abc")).as_bytes());
+    let named = "its name says blake2b, but digests have the length of sha256 and are read as such: ftk cannot compute those \
+                 of `b2sum --length`\n";
+    let run = dir.ftk(["hash", "-c", "B2SUMS"]).run().status(1).stdout("f: FAILED\n");
+    run.stderr_has(&format!("ftk: 'B2SUMS': {named}"));
+    let run = dir.ftk(["hash", "-c", "b2sums.txt"]).run().status(0).stdout("f: OK\n");
+    run.stderr_has(&format!("ftk: 'b2sums.txt': {named}"));
+    dir.ftk(["hash", "-c", "SHA256SUMS"]).run().status(0).stderr_lacks("its name says");
+    let whole = dir.ftk([""; 0]).instead(&dir, ["b2sum", "f"]).run().status(0);
+    dir.file("B2SUMS", &whole.out)
+        .ftk(["hash", "-c", "B2SUMS"])
+        .run()
+        .status(0)
+        .stderr_lacks("its name says");
+}

@@ -41,7 +41,8 @@ impl Templates {
     /// the `{} +` of `find`, which is for many.
     pub(in crate::find) fn new(commands: &Commands) -> anyhow::Result<Self> {
         if commands.batch.is_empty() {
-            if commands.each.iter().any(|command| command.windows(2).any(|words| words == ["{}", "+"])) {
+            let is_plus = |words: &[OsString]| words[1] == "+" && words[0].to_string_lossy().contains("{}");
+            if commands.each.iter().any(|command| command.windows(2).any(is_plus)) {
                 bail!(
                     "`{{}} +` means one run for many entries, but --exec runs CMD for each: use --exec-batch CMD {{}} +"
                 );
