@@ -1,5 +1,6 @@
 //! Creates the journal of a run.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::fs::DirBuilder;
 use std::io::ErrorKind;
@@ -8,11 +9,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use ftk_apply::Journal;
-use ftk_record::{Output, quote};
+use ftk_record::{Output, path_member, quote};
 use jiff::Timestamp;
 
 const NO_DIRECTORY: &str = "no directory for the journal: neither XDG_STATE_HOME nor HOME is an absolute path; \
                             set XDG_STATE_HOME or add --journal FILE";
+
+/// What is said after a run whose journal got no steps.
+pub(crate) const REMOVED: &str = "no step was begun: the journal is removed";
 
 /// Creates the journal: the given file, which must not exist yet, or a file in the state directory of ftk with
 /// a unique name that begins with the command.
@@ -38,6 +42,12 @@ pub(crate) fn create(command: &str, asked: Option<&Path>) -> anyhow::Result<(Jou
     let made = name.make_in(&directory, Journal::create);
     let (journal, path) = made.with_context(|| cannot_create_in(&directory))?.into_parts();
     Ok((journal, path.to_path_buf()))
+}
+
+/// Returns the member of a summary in JSON that has the path of a journal: `"journal":"/home/ann/.local/state/ftk/..."`
+pub(crate) fn member(path: &Path) -> BTreeMap<String, String> {
+    let (name, value) = path_member("journal", path.as_os_str().as_encoded_bytes());
+    BTreeMap::from([(name.into_owned(), value.into_owned())])
 }
 
 /// Returns the state directory of ftk, by the XDG base directory specification.

@@ -4,6 +4,7 @@ use std::ffi::{CStr, CString, OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
@@ -30,6 +31,12 @@ pub(crate) struct StartArgs {
     /// This is safe for every name.
     #[arg(long, value_name = "FILE")]
     files0_from: Option<PathBuf>,
+}
+
+/// Whether a path leads to the working directory.
+pub(crate) fn is_here(directory: &Path) -> bool {
+    let identity = |path: &Path| path.metadata().ok().map(|it| (it.dev(), it.ino()));
+    identity(directory).is_some_and(|it| identity(Path::new(".")) == Some(it))
 }
 
 impl StartArgs {

@@ -2,10 +2,11 @@
 
 use std::fmt::Display;
 
-use ftk_record::{RecordWriter, sanitize, write_record};
+use ftk_record::{RecordWriter, quote, sanitize, write_record};
 use serde::Serialize;
 
 use crate::colour::{self, Tone};
+use crate::console::Console;
 use crate::stdout::{Lines, Stdout};
 
 /// What the summary of a plan says at its end.
@@ -31,8 +32,18 @@ pub(crate) struct Done<'a> {
     pub(crate) path: &'a [u8],
     /// Whether the path ends with a slash, in the text.
     pub(crate) is_directory: bool,
-    /// Whether the step was not done, or not completely.
-    pub(crate) is_problem: bool,
+    pub(crate) weight: Weight,
+}
+
+/// What a line means for those who look only at problems.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Weight {
+    /// Omitted with `--quiet`.
+    Plain,
+    /// The step was not done, or not completely.
+    Problem,
+    /// The exit status is 2 because of it. In text, this is a message on standard error instead of a line.
+    Error,
 }
 
 impl<'o> StepLines<'o> {
@@ -45,12 +56,12 @@ impl<'o> StepLines<'o> {
     /// Prints a line that ends with `why`. `add` adds members to the object of JSON.
     pub(crate) fn print(
         &mut self,
-        Done { word, tone, path, is_directory, is_problem }: Done<'_>,
+        Done { word, tone, path, is_directory, weight }: Done<'_>,
         why: impl Display,
         add: impl FnOnce(&mut RecordWriter<'_, '_>),
     ) {
         let Self { json, is_coloured, width, is_quiet, .. } = *self;
-        if is_quiet && !is_problem {
+        if is_quiet && weight == Weight::Plain {
             return;
         }
         self.lines.line(|out| {
@@ -68,8 +79,16 @@ impl<'o> StepLines<'o> {
         });
     }
 
-    /// Prints a line that ends with `why`, in JSON as a member.
+    /// Prints a line that ends with `why`, in JSON as a member. An error is a message, and with JSON also an object.
     pub(crate) fn say(&mut self, done: Done<'_>, why: &str) {
+        if done.weight == Weight::Error {
+            // What was done before comes first, also in a log of both streams.
+            self.lines.flush();
+            done.complain(why);
+            if !self.json {
+                return;
+            }
+        }
         self.print(done, why, |record| {
             if !why.is_empty() {
                 record.member("why", why);
@@ -92,6 +111,20 @@ impl<'o> StepLines<'o> {
         if self.json {
             self.lines.line(push);
         }
+    }
+}
+
+impl Done<'_> {
+    /// Prints the message of an error: `ftk: 'a/b': refused: content differs`
+    pub(crate) fn complain(&self, why: &str) {
+        let slash: &[u8] = if self.is_directory && !self.path.ends_with(b"/") { b"/" } else { b"" };
+        let path = quote(&[self.path, slash].concat());
+        let what = match self.word {
+            "refuse" => "refused: ",
+            "restore" => "restored, but it is ",
+            _ => "",
+        };
+        Console::complain(format_args!("{path}: {what}{why}"));
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod journals;
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt as _;
@@ -14,14 +15,16 @@ use ftk_apply::{
     open_journal_to_undo, preview, undo_with,
 };
 use ftk_record::quote;
+use serde::Serialize;
 
 use crate::colour::Tone;
 use crate::console::{Console, Outcome, reason};
 use crate::globals::Globals;
 use crate::human;
+use crate::journal;
 use crate::signals::DeferredSignals;
 use crate::stdout::Stdout;
-use crate::step_lines::{Done, StepLines, rest};
+use crate::step_lines::{Done, StepLines, Weight, rest};
 use crate::undo::journals::{last, list, remade};
 
 /// Undo a run of dup, du --interactive or repair, at once
@@ -56,9 +59,10 @@ pub(crate) struct UndoArgs {
 
     /// Undo the most recent run that is not undone yet
     ///
-    /// Repeat it to go back one run at a time. Finds the newest journal with steps that are not undone in
-    /// $XDG_STATE_HOME/ftk, or else in ~/.local/state/ftk. Journals written with --journal to other places are not
-    /// found.
+    /// Finds the newest journal with steps that are not undone in $XDG_STATE_HOME/ftk, or else in ~/.local/state/ftk.
+    /// Journals written with --journal to other places are not found, and runs that changed nothing do not count. If the
+    /// run was not in the working directory, its directory and journal are named, and nothing is undone. Repeat it to
+    /// go back one run at a time.
     #[arg(long, conflicts_with = "list")]
     last: bool,
 
@@ -83,6 +87,21 @@ pub(crate) struct UndoArgs {
     /// directories of the files to restore must still be those of the run.
     #[arg(long, conflicts_with = "list")]
     other_root: bool,
+}
+
+/// The last object of JSON.
+#[derive(Serialize)]
+struct Summary {
+    is_plan: bool,
+    /// Steps that were undone, or would be.
+    undone: u64,
+    /// Those of them, or of earlier undos, after which something is not as it was.
+    incomplete: u64,
+    failed: u64,
+    /// Steps that are still to be undone.
+    left: u64,
+    #[serde(flatten)]
+    journal: BTreeMap<String, String>,
 }
 
 /// Width of the path column, which most paths fit into.
@@ -111,20 +130,21 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
             )
         }
         None => {
-            let path = last(globals, console)?;
+            let path = last(args.dry_run, globals, console)?;
             Console::note(format_args!("journal: {}", quote(path.as_os_str().as_bytes())));
             path
         }
     };
     let shown = quote(path.as_os_str().as_bytes());
-    let journal = open_journal_to_undo(&path).with_context(|| format!("cannot undo {shown}"))?;
+    let file = open_journal_to_undo(&path).with_context(|| format!("cannot undo {shown}"))?;
+    let journal = journal::member(&path);
     let options = UndoOptions {
         remade: remade(globals).collect(),
         memory: globals.memory(),
         other_root: args.other_root,
     };
     if args.dry_run {
-        return print_plan(journal, options, globals, console)
+        return print_plan(file, journal, options, globals, console)
             .with_context(|| format!("cannot undo {shown}"));
     }
     let signals = DeferredSignals::begin().context("cannot install a signal handler")?;
@@ -135,9 +155,14 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
     let out = Stdout::default();
     let mut lines = StepLines::new(&out, globals.json, globals.quiet, PATH_WIDTH);
     let (mut counts, mut removed, mut failed, mut untouched) = ([0; 3], 0, 0, 0);
+    let (mut stopped, mut incomplete) = (0, 0);
     let (mut reduced, mut lesser, mut of_caller, mut apart, mut elsewhere) = (0, 0, 0, 0, 0);
-    let ended = undo_with(journal, options, &signals.stop, |step, result| {
-        let is_problem = !matches!(result, Ok(Undone::Restored | Undone::Removed | Undone::AsItWas));
+    let ended = undo_with(file, options, &signals.stop, |step, result| {
+        let mut weight = match result {
+            Ok(Undone::Restored | Undone::Removed | Undone::AsItWas) => Weight::Plain,
+            Ok(_) => Weight::Problem,
+            Err(ref error) => weight_of(error),
+        };
         let (word, tone, why) = match result {
             Ok(Undone::Restored) => {
                 counts[Restored::of(step.action) as usize] += 1;
@@ -152,6 +177,8 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
                 apart += u64::from(shortfall.apart);
                 if shortfall.rights || shortfall.permission || shortfall.owner.is_some() || shortfall.apart {
                     console.stats.error("undo");
+                    incomplete += 1;
+                    weight = Weight::Error;
                 }
                 let what = shown_shortfall(&shortfall);
                 if is_new {
@@ -170,6 +197,7 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
             }
             Err(ActError::Stopped) => {
                 failed += 1;
+                stopped += 1;
                 ("not done", Tone::Notable, String::new())
             }
             Err(error) => {
@@ -179,11 +207,16 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
                 ("fail", Tone::Wrong, why_failed(step, &error))
             }
         };
-        lines.say(Done { word, tone: Some(tone), path: &step.path, is_directory: false, is_problem }, &why);
+        lines.say(Done { word, tone: Some(tone), path: &step.path, is_directory: false, weight }, &why);
     });
+    let undone = removed + counts.iter().sum::<u64>();
+    if ended.is_ok() {
+        let errors = failed - stopped;
+        lines.finish(Summary { is_plan: false, undone, incomplete, failed: errors, left: failed, journal });
+    }
     lines.flush();
     let problems = failed + reduced + lesser + of_caller + apart;
-    let has_undone = removed + counts.iter().sum::<u64>() > 0;
+    let has_undone = undone > 0;
     if has_undone || problems > 0 && ended.is_ok() {
         let others = rest([
             (removed, format!("removed {}", human::count(removed, "file"))),
@@ -213,7 +246,8 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
 
 /// Prints what would be undone.
 fn print_plan(
-    journal: File,
+    file: File,
+    journal: BTreeMap<String, String>,
     options: UndoOptions,
     globals: &Globals,
     console: &Console,
@@ -223,9 +257,9 @@ fn print_plan(
     // The plan is the result: --quiet does not omit it.
     let mut lines = StepLines::new(&out, globals.json, false, PATH_WIDTH);
     let (mut counts, mut removed, mut failed, mut elsewhere) = ([0; 3], 0, 0, 0);
-    preview(journal, options, &signals.stop, |step, foreseen| {
+    preview(file, options, &signals.stop, |step, foreseen| {
         let is_directory = step.action == ActionKind::RemoveDirectory;
-        let is_problem = foreseen.is_err();
+        let weight = foreseen.as_ref().err().map_or(Weight::Plain, weight_of);
         let (word, tone, why) = match foreseen {
             Ok(Foreseen::Restore) => {
                 counts[Restored::of(step.action) as usize] += 1;
@@ -243,17 +277,18 @@ fn print_plan(
                 ("fail", Some(Tone::Wrong), why_failed(step, &error))
             }
         };
-        lines.say(Done { word, tone, path: &step.path, is_directory, is_problem }, &why);
+        lines.say(Done { word, tone, path: &step.path, is_directory, weight }, &why);
     })?;
-    lines.flush();
+    let undone = removed + counts.iter().sum::<u64>();
+    lines.finish(Summary { is_plan: true, undone, incomplete: 0, failed, left: undone + failed, journal });
     out.finish()?;
     signals.raise_again();
     let others = rest([(removed, format!("remove {}", human::count(removed, "file")))]);
-    let would = match removed + counts.iter().sum::<u64>() {
+    let would = match undone {
         0 => "would restore nothing".into(),
         _ => format!("would restore {}{others}, if the contents are unchanged", restored(counts)),
     };
-    console.summary(match (failed, removed + counts.iter().sum::<u64>()) {
+    console.summary(match (failed, undone) {
         (0, 0) => "nothing is left to undo".into(),
         (0, _) => format!("{would}. Nothing was changed: omit --dry-run to do it."),
         (n, _) => {
@@ -262,6 +297,11 @@ fn print_plan(
         }
     });
     Ok(Outcome::error_if(failed > 0))
+}
+
+/// Returns what a step that is not undone means. After a signal, the exit status is that of the signal.
+fn weight_of(error: &ActError) -> Weight {
+    if matches!(error, ActError::Stopped) { Weight::Problem } else { Weight::Error }
 }
 
 /// Returns why a step could not be undone, and where its file is.

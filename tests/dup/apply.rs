@@ -162,10 +162,10 @@ fn h08_files_changed_since_the_report_are_refused() {
             let before = fs::symlink_metadata(dir.path("b")).ok().map(|it| (it.ino(), it.len()));
             let report = dir.aside("report");
             let run = dir.ftk(["dup", "apply", "--yes", "--action", action]).arg(&report).run().status(2);
-            run.check(run.text().contains("  refuse   ./b "), what);
-            run.check(!run.text().contains("os error"), "the cause is in words");
+            run.check(run.err.contains("ftk: './b': refused: "), what);
+            run.check(!run.err.contains("os error"), "the cause is in words");
             if what == "nothing" {
-                run.check(run.text().contains("cannot open the victim: no such file or directory\n"), what);
+                run.check(run.err.contains("cannot open the victim: no such file or directory\n"), what);
             }
             let after = fs::symlink_metadata(dir.path("b")).ok().map(|it| (it.ino(), it.len()));
             assert_eq!(after, before, "{what}, {action}");
@@ -193,7 +193,7 @@ fn a_report_from_another_directory_says_so() {
         dir.path("below").display()
     );
     let run = here(apply(), &dir).run().status(2);
-    run.check(run.text().contains("  refuse   ./b "), "it is not there");
+    run.check(run.err.contains("ftk: './b': refused: "), "it is not there");
     run.check(run.err.matches(&begin).count() == 1, "it is said once");
     below(apply(), &dir).run().status(0).stderr_lacks("working directory");
     assert!(dir.path("below/a").exists() && !dir.path("below/b").exists());

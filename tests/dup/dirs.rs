@@ -142,7 +142,7 @@ fn h41_directories_are_equal_only_with_names_types_targets_and_empty_files() {
     dir.file("t/b/sub/new", b"new");
     let args = ["dup", "apply", "--action", "delete", "--yes"];
     let run = dir.ftk(args).arg(&report).run().status(2);
-    run.check(run.text().contains("refuse   t/b/ "), "the directory is refused");
+    run.check(run.err.contains("ftk: 't/b/': refused: "), "the directory is refused");
     assert_eq!(fs::read(dir.path("t/b/sub/new")).unwrap(), b"new");
     assert!(dir.path("t/b/x").exists() && dir.path("t/b/sub/y").exists());
 }
@@ -267,7 +267,7 @@ fn a_report_of_a_directory_that_is_gone_is_refused() {
     dir.ftk(["dup", "--dirs", "--json", "-o"]).arg(&report).arg("t").run().status(0);
     fs::rename(dir.path("t/a"), dir.path("t/c")).unwrap();
     let run = dir.ftk(["dup", "apply", "--action", "delete", "--yes"]).arg(&report).run().status(2);
-    run.check(run.text().contains("  refuse   t/a/ "), "the directory that is gone");
+    run.check(run.err.contains("ftk: 't/a/': refused: "), "the directory that is gone");
     assert!(dir.path("t/b/x").exists(), "the only other one stays");
 }
 
@@ -347,7 +347,7 @@ fn an_undo_restores_directories_with_their_metadata() {
     let run = prune(&dir, &quarantine).arg(&journal).run();
     if run.code() == 2 {
         // Only root may remove entries of a directory without write permission.
-        run.check(run.text().contains("  fail     t/b/ "), "the directory is not writable");
+        run.check(run.err.contains("ftk: 't/b/': "), "the directory is not writable");
     } else {
         assert!(!dir.path("t/b").exists());
     }
@@ -392,7 +392,7 @@ fn pruning_directories_loses_no_content_and_undo_restores_everything() {
         };
         let (before, entries) = (contents(&dir), names(&dir));
         let run = prune(&dir, &args).arg("--journal").arg(&journal).arg(".").run();
-        run.check(run.code() == 0 || run.text().contains("  refuse "), &format!("{seed}: nothing fails"));
+        run.check(run.code() == 0 || run.err.contains(": refused: "), &format!("{seed}: nothing fails"));
         run.check(contents(&dir) == before, &format!("{seed}: every content is left"));
         if action != "delete" && journal.exists() {
             dir.ftk(["undo"]).arg(&journal).run().status(0);

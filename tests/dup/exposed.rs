@@ -41,7 +41,7 @@ fn check(what: &str, is_refused: bool, prepare: impl Fn(&Dir)) {
     let is_link = |dir: &Dir| dir.path("t/b").is_symlink();
     let expect = |run: Run, dir: &Dir| {
         run.check(run.code() == if is_refused { 2 } else { 0 }, what);
-        run.check(run.text().contains("another user can") == is_refused, what);
+        run.check(run.says("another user can") == is_refused, what);
         run.check(is_link(dir) != is_refused, what);
     };
     let plan = prune(&dir, &[]);

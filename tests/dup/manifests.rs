@@ -163,7 +163,7 @@ fn bytes_decide_and_not_the_record() {
     let run =
         dir.ftk(["dup", "apply", "--edited", "../forged", "--action", "hardlink", "--yes"]).args(ROOTS).run();
     let run = run.status(2).stderr_has("1 refused");
-    run.check(run.text().contains("two/other"), "the refused file");
+    run.check(run.says("two/other"), "the refused file");
     assert_eq!(fs::read(dir.path("two/other")).unwrap(), b"the sane");
 }
 

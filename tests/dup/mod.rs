@@ -12,6 +12,7 @@ mod formats;
 mod freed;
 mod gain;
 mod isolate;
+mod journals;
 mod keep;
 mod manifests;
 mod options;

@@ -216,7 +216,7 @@ fn a_file_that_is_exchanged_while_it_moves_back_gets_no_name_of_root() {
         run.join().unwrap()
     });
     let check = |run: Run| {
-        run.check(run.text().contains("/b is left: `ftk undo` moves it back if"), "the place is named");
+        run.check(run.says("/b is left: `ftk undo` moves it back if"), "the place is named");
         assert!(!dir.path("r/t/b").exists());
     };
     check(run.status(2));
@@ -262,7 +262,7 @@ fn undo_keeps_a_quarantine_that_lacks_a_file() {
     let moved = fs::read_dir(dir.path("q")).unwrap().next().unwrap().unwrap().path();
     fs::rename(moved.join("b/1"), dir.path("elsewhere")).unwrap();
     let run = dir.ftk(["undo", "../j"]).run().status(2);
-    run.check(run.text().contains("; it was moved to q/"), "the place");
+    run.check(run.says("; it was moved to q/"), "the place");
     assert!(moved.join("b").is_dir() && moved.join("FTK-QUARANTINE.TAG").exists());
     // What is put back there is restored by a second undo, which then removes the directory.
     fs::rename(dir.path("elsewhere"), moved.join("b/1")).unwrap();

@@ -300,7 +300,7 @@ fn play(from: &'static str, extent: Extent) {
             }
             if let Some(stray) = stage.strays().first() {
                 let name = stray.file_name().unwrap().to_str().unwrap();
-                if !run.text().contains(name) {
+                if !run.says(name) {
                     return Err(format!("{name} is left"));
                 }
             }

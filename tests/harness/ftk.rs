@@ -257,6 +257,11 @@ impl Run {
         str::from_utf8(&self.out).unwrap_or_else(|error| self.fail(&format!("stdout is not UTF-8: {error}")))
     }
 
+    /// Whether a part is in the output or in a message.
+    pub fn says(&self, part: &str) -> bool {
+        self.text().contains(part) || self.err.contains(part)
+    }
+
     #[track_caller]
     pub fn check(&self, holds: bool, what: &str) {
         if !holds {

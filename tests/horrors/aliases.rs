@@ -203,7 +203,7 @@ fn h58_other_content_in_another_branch_is_not_removed() {
         let hidden = fs::read(dir.path("other/x")).is_ok_and(|it| it == b"hidden, and the only one");
         run.check(hidden, "the hidden file is there");
         run.check(is_there(dir.path("real/x")), "the visible file is there");
-        run.check(run.text().contains("several branches"), "the reason is printed");
+        run.check(run.says("several branches"), "the reason is printed");
     }
 }
 

@@ -76,7 +76,7 @@ fn h90_a_private_directory_of_root_is_not_taken_for_a_restored_one() {
     secret(&dir);
     rename(&dir, "h/secret", "h/gone");
     let run = undo(&dir).status(2);
-    run.check(run.text().contains("another file now has the name of the victim"), "the reason is given");
+    run.check(run.says("another file now has the name of the victim"), "the reason is given");
     assert_eq!(rights(&dir, "h/gone"), (0, 0o700));
     assert_eq!(read(&dir, "h/gone/x").unwrap(), b"secret");
 }
@@ -135,7 +135,7 @@ fn content_that_only_root_may_read_is_not_copied_back() {
         secret.set_modified(modified).unwrap();
         rename(&dir, "h/secret", "h/k");
         let run = undo(&dir).status(2);
-        run.check(run.text().contains("the keeper changed (its content)"), "the reason is given");
+        run.check(run.says("the keeper changed (its content)"), "the reason is given");
         let found = fs::symlink_metadata(dir.path("h/v"));
         assert!(found.map_or(true, |found| found.is_symlink()), "{action}");
         assert_eq!(
@@ -156,7 +156,7 @@ fn h91_an_edited_keeper_is_not_copied_back() {
         fs::write(dir.path("k"), "edit").unwrap();
         fs::File::options().write(true).open(dir.path("k")).unwrap().set_modified(modified).unwrap();
         let run = undo(&dir).status(2);
-        run.check(run.text().contains("changed (its content)"), "the reason is given");
+        run.check(run.says("changed (its content)"), "the reason is given");
         if action == "delete" {
             assert!(!dir.path("v").exists());
         } else {
@@ -235,7 +235,7 @@ fn a_replaced_directory_is_not_written_to() {
             prune(&dir, &["--action", action, "h/tree"]);
             replace(&dir);
             let run = undo(&dir).status(2);
-            run.check(run.text().contains("that was recorded: it is another one"), what);
+            run.check(run.says("that was recorded: it is another one"), what);
             for path in ["etc/d", "etc/tree/d", "h/tree/d"] {
                 let names = fs::read_dir(dir.path(path)).map(Iterator::count).unwrap_or(0);
                 let before = if action == "delete" || action == "move=q" { 1 } else { 2 };
@@ -275,7 +275,7 @@ fn a_replaced_quarantine_is_not_used() {
     dir.file(&planted, b"same");
     symlink("../other", dir.path("h/q")).unwrap();
     let run = undo(&dir).status(2);
-    run.check(run.text().contains("is not the directory that was recorded"), "the reason is given");
+    run.check(run.says("is not the directory that was recorded"), "the reason is given");
     assert_eq!(read(&dir, &planted).unwrap(), b"same");
     assert!(!dir.path("h/t/v").exists());
 }
@@ -350,7 +350,7 @@ fn a_restored_file_gets_the_narrower_permissions() {
         set_mode(&dir, "k", changed);
         let run = undo(&dir).status(0);
         assert_eq!(rights(&dir, "v").1, expected, "{action}");
-        let is_said = run.text().contains(&format!("with permissions {expected:04o}"));
+        let is_said = run.says(&format!("with permissions {expected:04o}"));
         run.check(is_said == (expected != 0o644), "narrower permissions are reported");
     }
 }
@@ -398,10 +398,10 @@ fn what_was_revoked_after_the_run_is_not_given_back() {
             let (owner, mode) = rights(&dir, "v");
             assert_eq!(owner, uid, "{action} {revoke}");
             match said {
-                "" => assert!((owner, mode) == before && !run.text().contains("changed after"), "{action}"),
+                "" => assert!((owner, mode) == before && !run.says("changed after"), "{action}"),
                 said => {
                     assert!(!has_list(&dir, "v") && mode & 0o177 == 0, "{action} {revoke}: {mode:o}");
-                    run.check(run.text().contains(said), said);
+                    run.check(run.says(said), said);
                 }
             }
         }
@@ -444,7 +444,7 @@ fn an_unprivileged_undo_restores_what_the_caller_may_set() {
         assert!(!dir.path("h/t/v").exists());
         let is_complete = change.starts_with("chmod");
         let run = as_user(&["undo", "h/j"]).status(if is_complete { 0 } else { 2 });
-        run.check(run.text().contains("which the caller may not set") != is_complete, change);
+        run.check(run.err.contains("which the caller may not set") != is_complete, change);
         assert_eq!(read(&dir, "h/t/v").unwrap(), b"same", "{change}");
         let expected = if change.starts_with("setcap") { 0o644 } else { 0o600 };
         assert_eq!(rights(&dir, "h/t/v"), (USER, expected), "{change}");
@@ -500,8 +500,8 @@ fn an_older_journal_is_undone_only_where_no_other_user_can_write() {
     make_old(&dir);
     let run = undo(&dir).status(2);
     run.check(
-        run.text().contains("the journal is of an older version and does not identify directories")
-            && run.text().contains("has owner 65534"),
+        run.says("the journal is of an older version and does not identify directories")
+            && run.says("has owner 65534"),
         "the reason is given",
     );
     assert!(!dir.path("h/t/v").exists());
@@ -526,7 +526,7 @@ fn an_older_journal_copies_nothing_back() {
         prune(&dir, &["--action", action, "."]);
         make_old(&dir);
         let run = undo(&dir).status(2);
-        run.check(run.text().contains("the journal has no digest of the content"), "the reason is given");
+        run.check(run.says("the journal has no digest of the content"), "the reason is given");
     }
 }
 

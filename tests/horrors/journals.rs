@@ -178,7 +178,7 @@ fn h81_undo_adds_no_set_id_bits() {
                     name_elsewhere(&dir, &dir.aside("outside"));
                 }
                 let run = dir.ftk(["dup", "undo", "../journals/j"]).run().status(2);
-                run.check(run.text().contains("without set-ID bits"), "the message is printed");
+                run.check(run.says("without set-ID bits"), "the message is printed");
                 run.stderr_has("  restored 1 file; 1 without set-ID bits or capabilities\n");
                 let now = fs::symlink_metadata(dir.path(restored)).unwrap();
                 assert!(now.is_file());

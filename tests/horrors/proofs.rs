@@ -26,7 +26,7 @@ fn h67_the_last_byte_of_a_block_of_zeros_counts() {
             for pair in [["zeros", "other"], ["other", "hole"]] {
                 dir.ftk(["cmp", "-s"]).args(pair).run().status(1);
                 let run = dir.ftk(["cmp"]).args(pair).run().status(1);
-                run.check(run.text().contains(&format!("byte {}", at + 1)), "the position is printed");
+                run.check(run.says(&format!("byte {}", at + 1)), "the position is printed");
             }
             dir.ftk(["cmp", "zeros", "hole"]).run().status(0);
             dir.ftk(["dup", "."]).run().status(0).stdout("./hole\n./zeros\n\n");
@@ -131,7 +131,7 @@ fn h72_no_report_makes_different_files_equal() {
         }
         let ftk = dir.ftk(["dup", "apply", "-", "--edited", "--yes", "--action", action]);
         let run = ftk.stdin(report.as_bytes()).run().status(2);
-        run.check(run.text().matches("content differs").count() == 4, "comparing the bytes finds it");
+        run.check(run.err.matches("content differs").count() == 4, "comparing the bytes finds it");
         all_are_there(&dir, &contents, action);
     }
 }

@@ -76,7 +76,7 @@ fn without_a_time_of_birth_directories_of_root_are_not_restored_where_others_wri
     assert!(!dir.path("m/t/u/root").exists() && !dir.path("m/t/mine").exists());
     for _ in 0..2 {
         let run = undo(&dir).run().status(2);
-        run.check(run.text().contains("another user can change its path"), "the reason is given");
+        run.check(run.says("another user can change its path"), "the reason is given");
         assert!(!dir.path("m/t/u/root/s").exists());
         assert_eq!(fs::read(dir.path("m/t/mine/s")).unwrap(), b"secret");
         assert_eq!(fs::metadata(dir.path("m/t/mine")).unwrap().mode() & 0o7777, 0o700);
@@ -99,7 +99,7 @@ fn without_a_time_of_birth_no_directories_are_made_where_others_write() {
         fs::remove_dir_all(dir.path(gone)).unwrap();
     }
     let run = repair(&dir, "m/t").run().status(2);
-    run.check(run.text().contains("another user can change its path"), "the reason is given");
+    run.check(run.says("another user can change its path"), "the reason is given");
     assert_eq!(fs::read_dir(dir.path("m/t/u")).unwrap().count(), 1);
     assert_eq!(fs::read(dir.path("m/t/mine/gone/f")).unwrap(), b"f");
 }
@@ -323,7 +323,7 @@ fn what_may_be_the_victim_is_not_removed_without_another_copy() {
     fs::File::options().write(true).open(&left).unwrap().set_modified(before.modified).unwrap();
     fs::rename(dir.path("m/r/a"), dir.path("m/away")).unwrap();
     let run = undo(&dir).run().status(2);
-    run.check(run.text().contains("another user can change its path"), "the reason is given");
+    run.check(run.says("another user can change its path"), "the reason is given");
     assert_eq!(fs::read(&left).unwrap(), [7; 5000]);
     assert!(!dir.path("m/u/b").exists() && !dir.path("m/r/c").exists());
     fs::rename(dir.path("m/away"), dir.path("m/r/a")).unwrap();

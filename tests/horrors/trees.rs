@@ -363,7 +363,7 @@ fn h25_h35_a_report_opens_no_fifo_and_no_device() {
         let args = ["dup", "apply", "../report", "--yes", "--action", action];
         let strace = ["strace", "-f", "-qq", "-e", "trace=open,openat,openat2", "-o", log.to_str().unwrap()];
         let run = dir.ftk(args).under(&dir, strace).run().status(2);
-        run.check(run.text().matches("  refuse   ").count() == 3, "all are refused");
+        run.check(run.err.matches(": refused: ").count() == 3, "all are refused");
         let log = fs::read_to_string(log).unwrap();
         let opens = |call: &&str| !call.contains("O_PATH") && !call.contains("-1 E");
         let opened: Vec<_> = log.lines().filter(opens).filter(|call| call.contains("\"b\"")).collect();

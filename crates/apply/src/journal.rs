@@ -87,6 +87,11 @@ impl Journal {
         self.identity
     }
 
+    /// Whether a step has a record. A journal without steps is removed on drop.
+    pub fn has_steps(&self) -> bool {
+        self.next > 0
+    }
+
     /// Writes the remaining lines and waits until they are on the disk.
     ///
     /// # Errors

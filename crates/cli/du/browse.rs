@@ -27,7 +27,7 @@ use crate::human;
 use crate::journal;
 use crate::size::Unit;
 use crate::stdout::Stdout;
-use crate::step_lines::{Done, StepLines};
+use crate::step_lines::{Done, StepLines, Weight};
 
 /// Width of the path column, which most paths fit into.
 const PATH_WIDTH: usize = 46;
@@ -347,26 +347,27 @@ impl Space {
         let (mut done, mut failed, mut freed) = (0, 0, 0);
         let ended = self.carry_out(word, &mut journal, stop, |chosen, outcome| {
             let is_directory = chosen.file_type == FileType::Directory;
-            let (path, is_problem) = (&*chosen.seen.path, outcome.is_err());
-            let line = |word, tone| Done { word, tone: Some(tone), path, is_directory, is_problem };
+            let path = &*chosen.seen.path;
+            let line = |word, tone, weight| Done { word, tone: Some(tone), path, is_directory, weight };
             match outcome {
                 Ok(Freed(bytes)) => {
                     (done, freed) = (done + 1, freed + bytes);
-                    lines.say(line(verb, Tone::Notable), "");
+                    lines.say(line(verb, Tone::Notable, Weight::Plain), "");
                 }
                 Err(error) => {
                     failed += 1;
                     console.stats.error("act");
-                    let word = match error {
-                        ActError::Refused(_) => "refuse",
-                        ActError::Stopped => "not done",
-                        _ => "fail",
+                    let (word, weight) = match error {
+                        ActError::Refused(_) => ("refuse", Weight::Error),
+                        ActError::Stopped => ("not done", Weight::Problem),
+                        _ => ("fail", Weight::Error),
                     };
-                    lines.say(line(word, Tone::Wrong), &reason(error));
+                    lines.say(line(word, Tone::Wrong, weight), &reason(error));
                 }
             }
         });
         lines.flush();
+        let has_steps = journal.has_steps();
         let ended = ended.and_then(|()| journal.finish().map_err(anyhow::Error::from));
         let failures = if failed > 0 { format!("; {failed} not done") } else { String::new() };
         let entries = human::entries(done);
@@ -381,6 +382,9 @@ impl Space {
             _ => {
                 console.summary(format_args!("deleted {entries} and freed {}{failures}", DecimalBytes(freed)))
             }
+        }
+        if !has_steps {
+            console.summary(journal::REMOVED);
         }
         if done > 0 && word == QUARANTINE {
             console.summary(format_args!("to undo this: ftk undo {path}"));

@@ -24,10 +24,12 @@ use crate::dup::action::ActionArgs;
 use crate::dup::keep::KeepArgs;
 use crate::dup::report::text::{end_of_path, push_path};
 use crate::dup::step_printer::{Notice, StepPrinter, Word, kept_because, verb};
+use crate::journal;
 use crate::progress::{FileCounters, WorkCounters};
 use crate::rules::Rules;
 use crate::signals::DeferredSignals;
 use crate::stdout::{Lines, Stdout};
+use crate::step_lines::Weight;
 
 /// An action, and the rules that say to which members of a group it applies.
 #[derive(Debug)]
@@ -290,7 +292,7 @@ impl<'a> Job<'a> {
         self.each_checked(work, |checked| {
             let path = match checked {
                 Checked::Line(line) => {
-                    outcome = outcome.max(say_refused(&line, console));
+                    outcome = outcome.max(say_error(&line, console));
                     return Ok(());
                 }
                 Checked::Tree(step, _) | Checked::File(step, _) => step.victim.path,
@@ -323,7 +325,7 @@ impl<'a> Job<'a> {
         let mut nth = 0;
         self.each_checked(work, |checked| match checked {
             Checked::Line(line) => {
-                outcome = outcome.max(say_refused(&line, console));
+                outcome = outcome.max(say_error(&line, console));
                 Ok(())
             }
             Checked::Tree(_, tree) => push(script::tree(&tree, &self.action, &mut nth)),
@@ -354,7 +356,7 @@ impl<'a> Job<'a> {
         out: &Stdout,
         console: &Console,
     ) -> anyhow::Result<Outcome> {
-        let path = quote(path.as_os_str().as_bytes());
+        let shown = quote(path.as_os_str().as_bytes());
         let signals = DeferredSignals::begin().context("cannot install a signal handler")?;
         let engine = Engine::new(self.action.clone(), self.act.action_options());
         let mut engine = engine.with_context(|| match &self.action {
@@ -418,17 +420,24 @@ impl<'a> Job<'a> {
         });
         // After a signal, the remaining steps are listed and not started.
         waiting.into_inner().into_iter().chain(work).for_each(|work| print_rest(&mut printer, work));
+        let has_steps = journal.has_steps();
         let ended = run.and_then(|()| journal.finish());
         console.stats.phase(printer.phase(begun.elapsed()));
+        if has_steps {
+            printer.recorded_in(&path);
+        }
         printer.finish(&self.rules);
+        if !has_steps {
+            console.summary(journal::REMOVED);
+        }
         if printer.has_done() {
-            Console::note(format_args!("to undo this: ftk undo {path}"));
+            Console::note(format_args!("to undo this: ftk undo {shown}"));
             self.warn_of_deletion(console);
         }
         let mut outcome = Outcome::error_if(printer.has_trouble());
         if let Err(error) = ended {
             console.error(format_args!(
-                "the run ended early: cannot write the journal {path}, or sync the file system: {}",
+                "the run ended early: cannot write the journal {shown}, or sync the file system: {}",
                 cause(&error)
             ));
             outcome = Outcome::Error;
@@ -438,13 +447,14 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Reports a refused step, where the output has no line for it.
-fn say_refused(line: &Notice, console: &Console) -> Outcome {
-    if line.word != Word::Refuse {
+/// Reports a step that would be refused or would fail, where the output has no line for it.
+fn say_error(line: &Notice, console: &Console) -> Outcome {
+    let done = line.done();
+    if done.weight != Weight::Error {
         return Outcome::Success;
     }
     console.stats.error("refused");
-    console.warning(format_args!("{}: refused: {}", quote(&line.path), line.why));
+    done.complain(&line.why);
     Outcome::Error
 }
 

@@ -5,7 +5,6 @@ use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
 use std::io::BufReader;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use anyhow::{Context as _, ensure};
@@ -28,6 +27,7 @@ use crate::dup::resolve::of_manifests;
 use crate::globals::Globals;
 use crate::input;
 use crate::rules::Rules;
+use crate::starts::is_here;
 
 /// Act on a report of `ftk dup --json` (needs --yes)
 ///
@@ -172,7 +172,7 @@ fn of_trees(args: &ApplyArgs, report: Report, console: &Console) -> anyhow::Resu
     let Report { directory, roots, groups, directories, .. } = report;
     if let Some(directory) = &directory
         && roots.iter().any(|root| !root.starts_with(b"/"))
-        && !is_here(directory)
+        && !is_here(Path::new(OsStr::from_bytes(directory)))
     {
         console.warning(format_args!(
             "the paths of the report are relative to {}, which is not the working directory: run ftk there",
@@ -183,12 +183,6 @@ fn of_trees(args: &ApplyArgs, report: Report, console: &Console) -> anyhow::Resu
     let named = vec![None; args.keep.references.len()];
     let roots = roots.into_iter().map(CString::new).collect::<Result<_, _>>()?;
     Ok(Groups { groups, directories, roots, references, named, outcome: Outcome::Success })
-}
-
-/// Whether a path leads to the working directory.
-fn is_here(directory: &[u8]) -> bool {
-    let identity = |path: &Path| path.metadata().ok().map(|it| (it.dev(), it.ino()));
-    identity(Path::new(OsStr::from_bytes(directory))).is_some_and(|it| identity(Path::new(".")) == Some(it))
 }
 
 /// Opens a report; `-` is standard input. If the run `acts`, a file must be one that only the caller or root can write

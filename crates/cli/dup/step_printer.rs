@@ -1,8 +1,9 @@
 //! Prints a plan or a run: a line for each file, and a summary.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ftk_apply::{ActError, Action, ActionKind, Refusal, Step, TreeError};
@@ -17,10 +18,11 @@ use serde::{Serialize, Serializer};
 use crate::colour::Tone;
 use crate::console::{Console, reason};
 use crate::human;
+use crate::journal;
 use crate::rules::{Rules, UnusedRules};
 use crate::stats::{Phase, nanos};
 use crate::stdout::Stdout;
-use crate::step_lines::{Done, NOTHING_CHANGED, StepLines, rest};
+use crate::step_lines::{Done, NOTHING_CHANGED, StepLines, Weight, rest};
 
 /// What was done, or would be done. The last line of JSON.
 #[derive(Debug, Default, Serialize)]
@@ -40,6 +42,8 @@ struct Summary {
     not_done: u64,
     #[serde(skip_serializing_if = "is_zero")]
     emptied_directories: u64,
+    #[serde(flatten)]
+    journal: BTreeMap<String, String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unused_rules: UnusedRules,
 }
@@ -113,6 +117,17 @@ impl Notice {
         Self { word, path: path.to_vec(), is_directory, why }
     }
 
+    /// Returns the line without its reason.
+    pub(super) fn done(&self) -> Done<'_> {
+        let (word, tone) = self.word.shown();
+        let weight = match self.word {
+            Word::Keep | Word::Leave => Weight::Plain,
+            Word::NotDone => Weight::Problem,
+            Word::Refuse | Word::Fail => Weight::Error,
+        };
+        Done { word, tone, path: &self.path, is_directory: self.is_directory, weight }
+    }
+
     /// A directory that was not handled, or not completely.
     pub(super) fn of_tree(path: &[u8], error: &TreeError) -> Self {
         Self::of_error(path, true, &error.error, error)
@@ -175,9 +190,7 @@ impl<'o> StepPrinter<'o> {
 
     /// Prints a line without a step.
     pub(super) fn say(&mut self, line: Notice) {
-        let Notice { word, path, is_directory, why } = line;
-        let is_problem = !matches!(word, Word::Keep | Word::Leave);
-        match word {
+        match line.word {
             Word::Keep | Word::Leave => {}
             Word::Refuse => {
                 self.console.stats.error("refused");
@@ -189,8 +202,7 @@ impl<'o> StepPrinter<'o> {
             }
             Word::NotDone => self.summary.not_done += 1,
         }
-        let (word, tone) = word.shown();
-        self.lines.say(Done { word, tone, path: &path, is_directory, is_problem }, &why);
+        self.lines.say(line.done(), &line.why);
     }
 
     /// Prints a step that was done or can be done: `link    backup/IMG_2041.CR2    frees 48.20 MB`
@@ -218,6 +230,11 @@ impl<'o> StepPrinter<'o> {
                 record.member("is_held", true);
             }
         });
+    }
+
+    /// Notes where the steps of the run are recorded.
+    pub(super) fn recorded_in(&mut self, journal: &Path) {
+        self.summary.journal = journal::member(journal);
     }
 
     /// Whether any step was refused, failed, or was not done.
@@ -299,7 +316,7 @@ impl Summary {
 
 /// A line about a step that was done or can be done.
 fn done(kind: ActionKind, path: &[u8], is_directory: bool) -> Done<'_> {
-    Done { word: verb(kind), tone: Some(Tone::Notable), path, is_directory, is_problem: false }
+    Done { word: verb(kind), tone: Some(Tone::Notable), path, is_directory, weight: Weight::Plain }
 }
 
 fn is_zero(n: &u64) -> bool {

@@ -19,6 +19,7 @@ use crate::console::{Console, Outcome, reason};
 use crate::globals::Globals;
 use crate::human;
 use crate::journal;
+use crate::starts::is_here;
 use crate::stdout::{Lines, Stdout};
 
 /// A journal that was found.
@@ -62,11 +63,12 @@ pub(super) fn list(globals: &Globals, console: &Console) -> anyhow::Result<Outco
 }
 
 /// Returns the newest journal with a step that is not undone. One that cannot be used, or whose steps cannot be undone,
-/// is an error if its run may have been a later one: another run would be undone.
+/// is an error if its run may have been a later one: another run would be undone. `only_looks`: nothing is undone.
 ///
 /// # Errors
-/// If no journal is found, or one cannot be used, or the last run cannot be undone.
-pub(super) fn last(globals: &Globals, console: &Console) -> anyhow::Result<PathBuf> {
+/// If no journal is found, or one cannot be used, or the last run cannot be undone. If it had another working
+/// directory, unless the caller `only_looks`.
+pub(super) fn last(only_looks: bool, globals: &Globals, console: &Console) -> anyhow::Result<PathBuf> {
     let (journals, unusable) = find(globals)?;
     let directory = directory()?;
     let shown = quote(directory.as_os_str().as_bytes());
@@ -97,13 +99,16 @@ pub(super) fn last(globals: &Globals, console: &Console) -> anyhow::Result<PathB
             "the last run {why} ({did}): {left_by_kill}to undo an older run, name its journal (see `ftk undo --list`)"
         );
     }
-    // The run may have been in another directory, to which its paths are relative.
-    console.summary(format_args!(
-        "the last run: {}{} in {}",
-        time_of(&summary),
-        steps_of(&summary),
-        quote(summary.directory.as_os_str().as_bytes())
-    ));
+    let (time, steps) = (time_of(&summary), steps_of(&summary));
+    let directory = quote(summary.directory.as_os_str().as_bytes());
+    // Whoever expects another run, because the last one changed nothing, would undo that of another place.
+    ensure!(
+        only_looks || is_here(&summary.directory),
+        "the last run that is not undone was not here ({time}{steps} in {directory}): nothing was undone; to undo it: \
+         ftk undo {}",
+        shell_word(path.as_os_str().as_bytes())
+    );
+    console.summary(format_args!("the last run that is not undone: {time}{steps} in {directory}"));
     Ok(path)
 }
 

@@ -307,7 +307,7 @@ fn a_link_in_place_of_the_directory_for_damaged_content_is_refused() {
         "../j",
     ]);
     let run = ftk.run().status(2);
-    run.check(run.text().contains("cannot make the directory for damaged files"), "the name is taken");
+    run.check(run.says("cannot make the directory for damaged files"), "the name is taken");
     assert_eq!(names(&dir.aside("elsewhere")), [""; 0]);
     assert_eq!(fs::read(dir.path("a")).unwrap(), fs::read(dir.aside("before").join("a")).unwrap());
 }

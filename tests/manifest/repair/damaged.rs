@@ -69,7 +69,7 @@ fn a_plan_changes_nothing() {
     assert_eq!((&records[1]["action"], &records[1]["size_bytes"]), (&"restore".into(), &4.into()));
     let summary = serde_json::json!({"is_plan": true, "repaired": 1, "restored": 1, "replaced": 0, "metadata": 0, "joined": 0, "bytes": 8, "healed": 0,
         "without_copy": 0, "left": 0, "refused": 0, "failed": 0, "not_done": 0,
-        "respelled": 0, "marks_removed": 0, "unasked": {"missing": 0, "modified": 0, "metadata": 0, "links": 0}});
+        "respelled": 0, "marks_removed": 0, "grown": 0, "unasked": {"missing": 0, "modified": 0, "metadata": 0, "links": 0}});
     assert_eq!(records[2]["summary"], summary);
     assert_eq!(names(&dir.path("")), ["a"]);
     assert_ne!(fs::read(dir.path("a")).unwrap(), b"good");

@@ -261,10 +261,10 @@ fn an_ordinary_user_is_told_what_only_root_can_do() {
         dir.ftk(["manifest", "repair", ".", "--metadata", "--yes"]).arg(dir.aside("own").join("manifest"));
     let run = ftk.unprivileged(&dir).run().status(2);
     let expected = [
-        "refuse group only root can give it its recorded group 34",
         "metadata mode mode 0604 \u{2192} 0644",
+        "refuse group only root can give it its recorded group 34",
         "refuse owner only root can give it its recorded owner 12",
-        "refuse root's only root and its owner, user 0, can change its metadata",
+        "refuse root\\'s only root and its owner, user 0, can change its metadata",
     ];
     assert_eq!(said(&run), expected);
     let modes = ["group", "mode", "owner", "root's"].map(|name| mode(&dir, name));

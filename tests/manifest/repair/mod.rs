@@ -72,9 +72,19 @@ pub(crate) fn journal(dir: &Dir) -> PathBuf {
     journal.clone()
 }
 
-/// Returns the lines of the run, each with single spaces.
+/// Returns the lines of the run, each with single spaces, and then its errors about steps in the same form.
 fn said(run: &Run) -> Vec<String> {
-    run.text().lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+    let error = |line: &str| {
+        let rest = line.strip_prefix("ftk: ")?;
+        let mark = rest.chars().next().filter(|mark| "'\"".contains(*mark))?;
+        let (path, why) = rest[1..].split_once(&format!("{mark}: "))?;
+        Some(match why.strip_prefix("refused: ") {
+            Some(why) => format!("refuse {path} {why}"),
+            None => format!("fail {path} {why}"),
+        })
+    };
+    let steps = run.text().lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+    steps.chain(run.err.lines().filter_map(error)).collect()
 }
 
 /// Returns the sorted names in a directory.

@@ -57,7 +57,10 @@ fn files_that_changed_since_the_repair_are_not_undone() {
     fs::remove_file(dir.path("b")).unwrap();
     dir.file("b", b"good");
     let run = dir.ftk(["undo", "--json"]).arg(journal(&dir)).run().status(2);
-    for record in json(&run) {
+    let records = json(&run);
+    let (summary, failed) = records.split_last().unwrap();
+    assert_eq!(summary["summary"]["failed"], failed.len(), "{summary}");
+    for record in failed {
         assert_eq!(record["action"], "fail", "{record}");
     }
     assert_eq!(fs::read(dir.path("a")).unwrap(), b"edited");
@@ -75,7 +78,7 @@ fn discarded_content_cannot_be_restored() {
     let journal = journal(&dir);
     assert!(!journal.with_extension("damaged").exists());
     let run = dir.ftk(["undo"]).arg(&journal).run().status(2);
-    run.check(run.text().contains("the damaged content was not saved"), "it is said");
+    run.check(run.says("the damaged content was not saved"), "it is said");
     assert_eq!(fs::read(dir.path("a")).unwrap(), b"good");
 }
 
@@ -93,7 +96,7 @@ fn the_journal_and_the_damaged_content_go_where_the_user_says() {
     repair(&dir, &["--yes", "--journal", option]).status(2).stderr_has("cannot create the journal");
     fs::remove_file(&journal).unwrap();
     let run = repair(&dir, &["--yes", "--journal", option]).status(2);
-    run.check(run.text().contains("cannot make the directory for damaged files"), "the directory exists");
+    run.check(run.says("cannot make the directory for damaged files"), "the directory exists");
     assert_ne!(fs::read(dir.path("a")).unwrap(), b"good");
 }
 

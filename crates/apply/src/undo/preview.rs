@@ -6,6 +6,7 @@ use std::io::ErrorKind;
 
 use ftk_file::Stat;
 use ftk_sched::Stop;
+use rustix::fs::{Access, AtFlags, accessat};
 use rustix::io::Errno;
 
 use crate::action::ActionKind;
@@ -66,6 +67,12 @@ pub fn preview(
     Ok(())
 }
 
+/// Checks that the caller may change names in the directory of a place, as far as permissions and the mount tell.
+fn ensure_writable(place: &Place) -> Result<(), ActError> {
+    let access = accessat(&place.dir, ".", Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS);
+    access.map_err(|errno| ActError::failed("write to its directory", errno))
+}
+
 impl Undoing {
     /// `coming`: the directories that would be made again before this step.
     fn foresee(
@@ -94,13 +101,15 @@ impl Undoing {
             }
             place => place?,
         };
-        if present(&place.sibling(&intent.temp))?.is_some() {
-            return Ok(Foreseen::Restore);
+        let foreseen = match present(&place)? {
+            _ if present(&place.sibling(&intent.temp))?.is_some() => Foreseen::Restore,
+            Some(now) => self.foresee_taken(intent, &place, &now, stop)?,
+            None => self.foresee_free(intent, Some(&place), stop)?,
+        };
+        if foreseen != Foreseen::Nothing {
+            ensure_writable(&place)?;
         }
-        match present(&place)? {
-            Some(now) => self.foresee_taken(intent, &place, &now, stop),
-            None => self.foresee_free(intent, Some(&place), stop),
-        }
+        Ok(foreseen)
     }
 
     /// Foresees a step whose name is free. `place`: `None` if the directory is still to be made.
@@ -187,7 +196,8 @@ impl Undoing {
             ActionKind::RemoveLink => is_link(intent, &now, &moved)?,
             _ => intent.is_victim(&now, || moved.identity(Side::Victim))?,
         };
-        is_moved.then_some(()).ok_or_else(|| changed().into())
+        is_moved.then_some(()).ok_or_else(changed)?;
+        ensure_writable(&moved)
     }
 
     /// Checks that the content can be copied from the keeper or, for a deleted file, from another copy.

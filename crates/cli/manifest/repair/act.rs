@@ -201,9 +201,14 @@ impl<'r> Repairs<'r> {
             .between_lines()
             .counted("repair", total as u64, false, done, || run.run(&copies, &links));
         let Running { has_saved, has_done, mut outcome, .. } = run;
+        let has_steps = journal.has_steps();
         let ended = ended.and_then(|()| journal.finish());
         console.stats.phase(printer.phase(begun.elapsed()));
         let mut hints = Vec::new();
+        match has_steps {
+            true => printer.journal = journal::member(&path),
+            false => hints.push(journal::REMOVED.into()),
+        }
         if has_done {
             hints.push(format!("to undo this: ftk undo {shown}"));
         }

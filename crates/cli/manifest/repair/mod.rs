@@ -461,6 +461,7 @@ fn say_left(
         }
     }
     printer.others(damage.others);
+    printer.grown = damage.grown;
     printer.unasked(damage.unasked);
 }
 

@@ -1,5 +1,6 @@
 //! Prints a plan or a run of `repair`: a line for each file, and a summary.
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::time::Duration;
 
@@ -16,7 +17,7 @@ use crate::manifest::shift::push_json;
 use crate::rules::{Rules, UnusedRules};
 use crate::stats::{Phase, nanos};
 use crate::stdout::Stdout;
-use crate::step_lines::{Done, NOTHING_CHANGED, StepLines, rest};
+use crate::step_lines::{Done, NOTHING_CHANGED, StepLines, Weight, rest};
 
 /// Width of the path column, which most paths fit into.
 const PATH_WIDTH: usize = 40;
@@ -98,7 +99,11 @@ struct Summary {
     respelled: u64,
     /// The marks of damage that are removed from the manifest.
     marks_removed: u64,
+    /// Files that have grown and were not compared.
+    grown: u64,
     unasked: UnaskedCounts,
+    #[serde(flatten)]
+    journal: BTreeMap<String, String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unused_rules: UnusedRules,
 }
@@ -126,6 +131,10 @@ pub(super) struct Printer<'o> {
     outcome: Outcome,
     /// The marks of damage that are removed from the manifest.
     pub(super) marks_removed: u64,
+    /// Files that have grown as their rules permit, and were not compared.
+    pub(super) grown: u64,
+    /// The member that names the journal, if it has steps.
+    pub(super) journal: BTreeMap<String, String>,
 }
 
 impl<'o> Printer<'o> {
@@ -140,6 +149,8 @@ impl<'o> Printer<'o> {
             unasked: Unasked::default(),
             outcome: Outcome::Success,
             marks_removed: 0,
+            grown: 0,
+            journal: BTreeMap::new(),
         }
     }
 
@@ -202,7 +213,8 @@ impl<'o> Printer<'o> {
             why += ", without set-ID bits and capabilities";
             self.outcome = self.outcome.max(Outcome::Negative);
         }
-        let done = Done { is_problem: other.lacks_rights, ..self.count(Word::Metadata, &other.path) };
+        let weight = if other.lacks_rights { Weight::Problem } else { Weight::Plain };
+        let done = Done { weight, ..self.count(Word::Metadata, &other.path) };
         self.lines.print(done, why, |record| {
             let value = |field: Field, entry: &Entry<'_>| {
                 let mut json = Vec::new();
@@ -229,8 +241,13 @@ impl<'o> Printer<'o> {
         self.counts[word as usize] += 1;
         let (word, tone, outcome) = word.shown();
         self.outcome = self.outcome.max(outcome);
-        let is_problem = outcome > Outcome::Success;
-        Done { word, tone: Some(tone), path, is_directory: false, is_problem }
+        let weight = match word {
+            "refuse" | "fail" => Weight::Error,
+            // A file that cannot be read was reported when it was read.
+            _ if outcome > Outcome::Success => Weight::Problem,
+            _ => Weight::Plain,
+        };
+        Done { word, tone: Some(tone), path, is_directory: false, weight }
     }
 
     /// Counts missing entries that cannot be restored: links and special files.
@@ -299,12 +316,14 @@ impl<'o> Printer<'o> {
             not_done: self.sum(&[Word::NotDone]),
             respelled: self.respelled,
             marks_removed: self.marks_removed,
+            grown: self.grown,
             unasked: UnaskedCounts {
                 missing: self.unasked.missing,
                 modified: self.unasked.modified,
                 metadata: self.unasked.metadata,
                 links: self.unasked.links,
             },
+            journal: std::mem::take(&mut self.journal),
             unused_rules: rules.unused_json(),
         });
         console.summary(self.summary());
@@ -314,6 +333,15 @@ impl<'o> Printer<'o> {
                 n => format!("{} missing links, special files or empty directories", HumanCount(n)),
             };
             console.summary(format_args!("{others} cannot be restored by repair"));
+        }
+        if self.grown > 0 {
+            let files = human::count(self.grown, "file");
+            let [stay, them] =
+                if self.grown == 1 { ["stays as it is", "it"] } else { ["stay as they are", "them"] };
+            console.summary(format_args!(
+                "{files} grew, as the rules permit, and {stay}: `ftk manifest verify` compares what was recorded of \
+                 {them}"
+            ));
         }
         if self.respelled > 0 {
             let names = human::count(self.respelled, "name");

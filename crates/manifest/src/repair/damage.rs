@@ -180,6 +180,8 @@ pub struct Damage {
     pub directories: BTreeMap<Vec<u8>, Recorded>,
     /// How many missing links, special files and empty directories are not restored.
     pub others: u64,
+    /// How many files have grown as their rules permit. Their recorded bytes were not compared.
+    pub grown: u64,
     /// How many files count as damaged because the device does not return their content.
     pub lost: u64,
     /// A shift of nearly all times. A file counts as unchanged if it explains the new time.
@@ -365,11 +367,12 @@ impl Finder<'_> {
         let now = seen.stat();
         let check = check_of(&self.plan.checks, old);
         // What a rule permits is no damage, and no edit to undo.
-        let is_permitted = old.stat.file_type == now.file_type
-            && old.damaged_ns.is_none()
-            && (check == Check::Exists || has_grown(check, old, &Entry::new(old.path, now)));
-        if is_permitted {
-            return Ok(());
+        if old.stat.file_type == now.file_type && old.damaged_ns.is_none() {
+            let has_grown = has_grown(check, old, &Entry::new(old.path, now));
+            self.damage.grown += u64::from(has_grown);
+            if has_grown || check == Check::Exists {
+                return Ok(());
+            }
         }
         let is_changed = |field: Field, is_changed: bool| old.knows(field) && is_changed;
         if is_changed(Field::Type, old.stat.file_type != now.file_type)
