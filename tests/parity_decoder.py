@@ -96,7 +96,8 @@ class Parity:
                  and crc64(head[:-8]) == word(head, PAGE - 8)]
         head = max(heads, key=lambda head: word(head, 40))
         assert word(head, 16) & 0xFFFFFFFF == 1, "version"
-        self.block, self.id = word(head, 16) >> 32, head[24:40]
+        # The id and the generation: a page of another state of the file is none.
+        self.block, self.salt = word(head, 16) >> 32, head[24:48]
         index = self.section(1, [word(head, at) for at in (56, 64, 72)])
         at = 1
         digest_len = 0
@@ -132,7 +133,7 @@ class Parity:
             for copy in copies:
                 page = self.data[copy + number * PAGE:copy + (number + 1) * PAGE]
                 if len(page) == PAGE and word(page, 4080) == kind << 56 | number \
-                        and crc64(self.id + page[:-8]) == word(page, PAGE - 8):
+                        and crc64(self.salt + page[:-8]) == word(page, PAGE - 8):
                     content += page[:4080]
                     break
             else:

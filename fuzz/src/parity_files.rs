@@ -30,7 +30,7 @@ pub fn parity_files(data: &[u8]) {
         let mut page = part.to_vec();
         page.resize(PAGE - 16, 0);
         page.extend((1_u64 << 56 | number as u64).to_le_bytes());
-        let sum = sum(&[&fields[4..20], &page].concat());
+        let sum = sum(&[&fields[4..28], &page].concat());
         file.extend(page);
         file.extend(sum);
     }

@@ -1,12 +1,15 @@
 //! `ftk manifest protect`, killed before each system call that changes anything, and with calls that fail. The parity file
 //! is complete or absent.
 
+use std::fs;
+
 use super::kills::changes;
 use super::prunes::problem;
 use super::scene::{Extent, faults};
 use super::trace::{Fault, calls, can_inject, failing};
 use crate::harness::{Dir, Ftk};
 use crate::manifest::repair::keep;
+use crate::manifest::repair::reprotect::reprotecting;
 
 fn stage() -> Dir {
     let dir = Dir::new();
@@ -55,6 +58,92 @@ fn h06_killed_while_protecting() {
         }
     }
     assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+/// A tree that was protected and then edited: what is left of the only batch is encoded again.
+fn edited() -> Dir {
+    let dir = stage();
+    dir.file("old", b"old");
+    keep_again(&dir);
+    protect(&dir).run().status(0);
+    fs::remove_file(dir.path("old")).unwrap();
+    dir.file("new", &[8; 5_000]);
+    dir
+}
+
+fn keep_again(dir: &Dir) {
+    let manifest = dir.aside("manifest");
+    dir.ftk(["manifest", "update", "."]).arg(&manifest).arg("-o").arg(&manifest).run().status(0);
+}
+
+/// Loses a file, and computes it with whatever manifest and parity file there are.
+fn heal(dir: &Dir, name: &str, content: &[u8]) -> Result<(), String> {
+    fs::remove_file(dir.path(name)).unwrap();
+    let repair = dir.ftk(["manifest", "repair", ".", "--missing", "--max-missing", "100%", "--yes"]);
+    let repair = repair.args(["--path", name]);
+    let run = repair.arg(dir.aside("manifest")).arg("--from").arg(dir.aside("parity")).run();
+    if run.code() == 0 && fs::read(dir.path(name)).is_ok_and(|found| found == content) {
+        Ok(())
+    } else {
+        Err(format!("{name} does not heal: {}{}", run.text(), run.err))
+    }
+}
+
+/// Checks that the parity file is of use after an update that did not end, and that the next update completes it.
+fn check_updated(dir: &Dir) -> Result<(), String> {
+    heal(dir, "small", b"small")?;
+    let again = reprotecting(dir, &[]).run();
+    if again.code() != 0 {
+        return Err(format!("not repeated: {}", again.err));
+    }
+    check(dir)?;
+    heal(dir, "new", &[8; 5_000])
+}
+
+#[test]
+fn h06_killed_while_a_parity_file_is_updated() {
+    if !can_inject() {
+        return;
+    }
+    let dir = edited();
+    let (run, calls) = calls(reprotecting(&dir, &["-j", "1"]), &dir);
+    run.status(0).stderr_has("1 content added, 1 gone; 105");
+    let calls: Vec<_> = calls.iter().filter(|call| changes(call)).collect();
+    assert!(calls.len() > 15, "{calls:?}");
+    let mut problems = Vec::new();
+    for call in calls {
+        let dir = edited();
+        let run = failing(reprotecting(&dir, &["-j", "1"]), &dir, call, Fault::Kill).run();
+        let is_killed = run.code() == 128 + 9;
+        let checked = if is_killed { check_updated(&dir) } else { Err("it was not killed".into()) };
+        if let Err(why) = checked {
+            problems.push(format!("before {} number {}: {why}\n  {}", call.name, call.nth, call.line));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn some_calls_of_an_update_with_parity_fail() {
+    if !can_inject() {
+        return;
+    }
+    let dir = edited();
+    let (_, calls) = calls(reprotecting(&dir, &["-j", "1"]), &dir);
+    let faults = faults(&calls, Extent::Some);
+    let mut problems = Vec::new();
+    for &(call, error) in &faults {
+        let dir = edited();
+        let run = failing(reprotecting(&dir, &["-j", "1"]), &dir, call, Fault::Error(error)).run();
+        let checked = match run.err.contains("panicked") {
+            true => Err("it panics".into()),
+            false => check_updated(&dir),
+        };
+        if let Err(why) = checked {
+            problems.push(problem(call, error, &run, &why));
+        }
+    }
+    assert!(problems.is_empty(), "{} of {}:\n{}", problems.len(), faults.len(), problems.join("\n"));
 }
 
 #[test]

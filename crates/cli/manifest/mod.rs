@@ -25,6 +25,7 @@ mod protect;
 mod reading;
 mod record;
 mod repair;
+mod reprotect;
 mod rewrite;
 mod root;
 mod round;

@@ -3,12 +3,14 @@
 use std::collections::{HashMap, HashSet};
 use std::ffi::{CString, OsStr};
 use std::io::{self, ErrorKind};
+use std::iter;
+use std::ops::Range;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use anyhow::{Context as _, ensure};
-use ftk_file::{Birth, Failure, File, Symlinks, descend};
+use ftk_file::{Birth, Failure, File, Holes, Symlinks, descend};
 use ftk_inventory::{Budget, Reservation};
 use ftk_manifest::Manifest;
 use ftk_parity::{Content, Parity, Sources, is_parity};
@@ -120,11 +122,6 @@ impl<'t> TreeFiles<'t> {
         }
     }
 
-    /// Opens the first file that has the size of a content.
-    pub(super) fn first(&self, content: usize) -> Option<File> {
-        (0..self.own(content)).find_map(|candidate| self.file(content, candidate).ok())
-    }
-
     /// Returns the first recorded path of a content.
     pub(super) fn path(&self, content: usize) -> &[u8] {
         self.paths[content].first().map_or(b"", |path| path)
@@ -132,6 +129,22 @@ impl<'t> TreeFiles<'t> {
 }
 
 impl Sources for TreeFiles<'_> {
+    /// Returns the ranges that are not holes in the first file that has the size.
+    fn data(&mut self, content: usize, size: u64) -> Vec<Range<u64>> {
+        let first = (0..self.own(content)).find_map(|candidate| self.file(content, candidate).ok());
+        let Some(file) = first else { return iter::once(0..size).collect() };
+        let (mut holes, mut at, mut all) = (Holes::new(&file, true), 0, Vec::new());
+        while at < size {
+            let known = holes.at(&file, at);
+            let end = known.end.min(size);
+            if !known.holds {
+                all.push(at..end);
+            }
+            at = end;
+        }
+        all
+    }
+
     fn candidates(&mut self, content: usize) -> usize {
         self.own(content) + self.others.get(&self.contents[content].size).map_or(0, Vec::len)
     }

@@ -5,15 +5,12 @@ use std::ffi::OsString;
 use std::fs::{self, Permissions};
 use std::hash::{BuildHasher as _, RandomState};
 use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::iter;
-use std::ops::Range;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
 use clap::Args;
-use ftk_file::{File, Holes};
 use ftk_inventory::Reservation;
 use ftk_manifest::Manifest;
 use ftk_parity::{
@@ -113,11 +110,10 @@ pub(super) fn run(args: &ProtectArgs, globals: &Globals, console: &Console) -> a
     );
     let (contents, mut outcome) = contents(&run, &manifest, console).with_context(name)?;
     let mut sources = TreeFiles::new([&*args.root], &manifest, &contents, &run.budget)?;
-    let data = |nth: usize| data(&sources, nth, contents[nth].size);
     let memory = run.budget.left();
-    let plan =
-        Plan::new(algorithms, contents.clone(), data, args.redundancy, args.lost_file.unwrap_or(0), memory)
-            .with_context(name)?;
+    let lost_file = args.lost_file.unwrap_or(0);
+    let plan = Plan::new(algorithms, contents.clone(), &mut sources, args.redundancy, lost_file, memory)
+        .with_context(name)?;
     let report = Report::new(&plan, &contents, record.len() as u64);
     let stdout = Stdout::default();
     let Some(path) = output else {
@@ -146,36 +142,51 @@ pub(super) fn run(args: &ProtectArgs, globals: &Globals, console: &Console) -> a
     });
     let protected = protected.with_context(cannot)?;
     output.commit().with_context(cannot)?;
-    for (nth, why) in &protected.skipped {
+    let (root, json) = (args.root.as_bytes(), globals.json);
+    outcome = outcome.max(say_skipped(&protected.skipped, &sources, root, json, &stdout, console));
+    report.print(&stdout, globals, Some(&protected));
+    stdout.finish()?;
+    Ok(outcome)
+}
+
+/// Names the files whose contents are not protected.
+pub(super) fn say_skipped(
+    skipped: &[(usize, LeftOut)],
+    sources: &TreeFiles<'_>,
+    root: &[u8],
+    json: bool,
+    stdout: &Stdout,
+    console: &Console,
+) -> Outcome {
+    let mut outcome = Outcome::Success;
+    for (nth, why) in skipped {
         let path = sources.path(*nth);
         let reason = match why {
             LeftOut::Differs => "its content is not the recorded one".to_owned(),
             LeftOut::Unreadable(error) => cause(error),
         };
         let mut line = Vec::new();
-        if globals.json {
+        if json {
             write_record(&mut line, |record| {
                 record.member("kind", "skipped").path("path", path).member("reason", &reason);
             });
         } else {
-            writeln!(line, "skipped  {}  {reason}", human::shown(path))?;
+            line.extend(format!("skipped  {}  {reason}\n", human::shown(path)).bytes());
         }
         stdout.write(&line);
         outcome = outcome.max(match why {
             LeftOut::Unreadable(error) if ![ErrorKind::NotFound, OTHER_SIZE].contains(&error.kind()) => {
-                console.path_error("read", &join(args.root.as_bytes(), path), reason);
+                console.path_error("read", &join(root, path), reason);
                 Outcome::Error
             }
             _ => Outcome::Negative,
         });
     }
-    report.print(&stdout, globals, Some(&protected));
-    stdout.finish()?;
-    Ok(outcome)
+    outcome
 }
 
 /// Returns the distinct contents that a manifest records, in its order. Files without digests cannot be protected.
-fn contents(
+pub(super) fn contents(
     run: &Run<'_>,
     manifest: &Manifest,
     console: &Console,
@@ -211,27 +222,8 @@ fn contents(
     Ok((contents, Outcome::Negative))
 }
 
-/// Returns the ranges of a content that are not holes in the first file that may have it.
-fn data(sources: &TreeFiles<'_>, nth: usize, size: u64) -> Vec<Range<u64>> {
-    let Some(file) = sources.first(nth) else { return iter::once(0..size).collect() };
-    data_of(&file, size)
-}
-
-fn data_of(file: &File, size: u64) -> Vec<Range<u64>> {
-    let (mut holes, mut at, mut all) = (Holes::new(file, true), 0, Vec::new());
-    while at < size {
-        let known = holes.at(file, at);
-        let end = known.end.min(size);
-        if !known.holds {
-            all.push(at..end);
-        }
-        at = end;
-    }
-    all
-}
-
 /// Returns a manifest, compressed with Zstandard. `own`: its device and inode number.
-fn compressed(path: &Path, own: (u64, u64)) -> io::Result<Vec<u8>> {
+pub(super) fn compressed(path: &Path, own: (u64, u64)) -> io::Result<Vec<u8>> {
     let mut file = fs::File::open(path)?;
     let metadata = file.metadata()?;
     if (metadata.dev(), metadata.ino()) != own {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsString;
 use std::fs::{self, Metadata};
+use std::io::{BufWriter, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -35,6 +36,7 @@ use crate::manifest::guard::{GuardArgs, refuse_swapped, refuse_to_overwrite};
 use crate::manifest::input::Input;
 use crate::manifest::reading;
 use crate::manifest::record::{Findings, Manner, corruption, counts, respelling, text};
+use crate::manifest::reprotect::{NewManifest, Reprotection};
 use crate::manifest::root::Root;
 use crate::manifest::scope::ScopeArgs;
 use crate::manifest::shard::ShardArgs;
@@ -80,6 +82,16 @@ pub(super) struct UpdateArgs {
     /// `-`: standard output.
     #[arg(short, long, value_name = "NEW", help_heading = "Output")]
     output: Option<PathBuf>,
+
+    /// Also bring this parity file up to date
+    ///
+    /// PARITY protects what NEW records: see `ftk manifest protect`. Only new contents are read, and now and then a part of
+    /// the others. A content that is gone counts as lost for its neighbours. When such contents use up more than a quarter of
+    /// the recovery blocks of a part of PARITY, this part is computed again. Damage is never protected, and what PARITY
+    /// could restore is not given up. NEW is written first. If this run is killed, PARITY is as before or as after it, and
+    /// the next run completes it.
+    #[arg(long, value_name = "PARITY", help_heading = "Output")]
+    parity: Option<OsString>,
 
     /// Only print what would be recorded; write nothing
     ///
@@ -148,7 +160,9 @@ Examples:
   ftk manifest update --append-only /vault vault.jsonl -o vault.jsonl
                         add new files; report missing and changed ones
   ftk manifest update /archive a.jsonl -o a.jsonl --accept film/reel-03.mov
-                        record a corrupted file as it is";
+                        record a corrupted file as it is
+  ftk manifest update /archive a.jsonl -o a.jsonl --parity /mnt/a.parity
+                        also protect what is new";
 
 pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     refuse_swapped(&args.root, &args.old)?;
@@ -176,6 +190,12 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
     let Input { manifest: mut old, own } = Input::open_any(&args.old, globals, console)?;
     refuse_archive(&old, &args.old)?;
     let name = || quote(args.old.as_bytes());
+    ensure!(
+        args.parity.is_none() || output.is_some() || args.dry_run,
+        "--parity needs a file for the new manifest: -o NEW"
+    );
+    let parity = args.parity.as_ref().map(|path| Reprotection::open(path, &old, output, &run, console));
+    let parity = parity.transpose()?;
     let root = Root::open(&args.root)?;
     if let Some(asked) = args.shard.resolve(&root, &old.header().options, args.guard.other_root)? {
         ensure!(
@@ -325,6 +345,8 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         (Some(error), ..) => say_no_xattrs(tree.root, finding.path, error, console),
         _ => {}
     };
+    let planned = (args.dry_run && parity.is_some()).then(tempfile::tempfile).transpose();
+    let mut planned = planned.context("cannot create a temporary file")?.map(BufWriter::new);
     let updated = match args.dry_run {
         true => {
             let manner = Manner {
@@ -336,11 +358,12 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
                 is_silent: false,
             };
             let mut findings = Findings::new(manner, [algorithms; 2], list);
-            let mut nowhere = |_: &[u8]| Ok(());
-            let mut writer = Writer::new(&header, &mut nowhere as Sink<'_>);
+            let mut sink = |line: &[u8]| planned.as_mut().map_or(Ok(()), |file| file.write_all(line));
+            let mut writer = Writer::new(&header, &mut sink as Sink<'_>);
             let mut recorded = |finding: &Finding<'_>| findings.give(finding, None);
             let updated =
                 update.write(&read.rows, now_ns, &mut writer, &run.budget, &mut each, &mut recorded)?;
+            writer.finish()?;
             findings.finish()?;
             updated
         }
@@ -403,11 +426,16 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         }
     }
     reading::say_done(&run, updated.entries, done, failed, None, algorithms);
-    Ok(scan.outcome.max(say_kept(updated, args.corrupted.outcome(), console)).max(run.say_unread_with(
-        updated.failed,
-        scan.unlisted,
-        NOT_RECORDED,
-    )))
+    let outcome = scan.outcome.max(say_kept(updated, args.corrupted.outcome(), console));
+    let outcome = outcome.max(run.say_unread_with(updated.failed, scan.unlisted, NOT_RECORDED));
+    let Some(parity) = parity else { return Ok(outcome) };
+    let new = match (planned, output) {
+        (Some(file), _) => NewManifest::Planned(file),
+        (None, output) => NewManifest::Written(output.expect("it was checked")),
+    };
+    let reprotected = parity.update(&args.root, new, &run, globals, console);
+    let reprotected = reprotected.context("the manifest is written, but the parity file is as before")?;
+    Ok(outcome.max(reprotected))
 }
 
 /// Whether both paths lead to one regular file.

@@ -44,6 +44,11 @@ impl Redundancy {
         (1..=1_000_000).contains(&millionths).then_some(Self(millionths))
     }
 
+    /// Returns the share in millionths.
+    pub(crate) fn millionths(self) -> u64 {
+        self.0.into()
+    }
+
     /// Returns the next larger share, about a tenth more.
     pub(crate) fn next(self) -> Option<Self> {
         let next = self.0 + (self.0 / 10).max(1);
@@ -165,12 +170,23 @@ pub fn block_len(bytes: u64, redundancy: Redundancy, memory: u64) -> u64 {
     block
 }
 
+/// Returns the number of groups that fit into the memory: at least one.
+fn most(block: u64, redundancy: Redundancy, memory: u64) -> u64 {
+    (memory / (redundancy.held() * block)).max(1)
+}
+
+/// Returns the numbers of data blocks and of recovery blocks of the largest batch within the memory.
+pub(crate) fn largest(block: u64, redundancy: Redundancy, memory: u64) -> (u64, u64) {
+    let (groups, rows) = (most(block, redundancy, memory), redundancy.rows());
+    (groups.saturating_mul(rows), groups.saturating_mul(redundancy.recovery(rows)))
+}
+
 /// Divides a stream of `blocks` into batches of about the same size, as few as `memory` permits. Their
 /// [offsets](Batch::offset) count from 0.
 ///
 /// `block` is the length of a block, and `memory` what the encoder may use, in bytes. It needs at least one group.
 pub fn batches(blocks: u64, block: u64, redundancy: Redundancy, memory: u64) -> Vec<Batch> {
-    let most = (memory / (redundancy.held() * block)).max(1);
+    let most = most(block, redundancy, memory);
     let groups = blocks.div_ceil(redundancy.rows());
     let count = groups.div_ceil(most);
     let (mut first, mut earlier) = (0, 0);

@@ -50,12 +50,14 @@ fn open_as(index: &[u8], recovery: &[u8], edit: impl FnOnce(&mut Head)) -> Resul
         block: BLOCK,
         id: [1; 16],
         generation: 1,
+        redundancy: 50_000,
+        lost_file: 0,
         len: 1 << 40,
         index: section,
         manifest: Section { len: 0, copies },
     };
     edit(&mut head);
-    pages::write(file.as_file(), &head.id, Kind::Index, &section, index).unwrap();
+    pages::write(file.as_file(), &head.salt(), Kind::Index, &section, index).unwrap();
     file.as_file().write_all_at(&head.encode(), 0).unwrap();
     file.as_file().write_all_at(recovery, 2 * PAGE).unwrap();
     let name = std::ffi::CString::new(file.path().to_str().unwrap()).unwrap();
@@ -135,15 +137,28 @@ fn places_that_overlap_or_lead_out_are_refused() {
         assert_eq!(refuses(|it| it.layout.pieces[3].offset = value.max(1)), place, "{value}");
     }
     assert_eq!(refuses(|it| it.layout.pieces[2].place = it.layout.pieces[1].place), place);
-    // A small content is one piece: neither none nor two.
+    // The pieces of a small content are all of it: there is no other, and none is missing.
     assert_eq!(refuses(|it| _ = it.layout.pieces.pop()), place);
     assert_eq!(refuses(|it| it.layout.pieces[1].content = 0), place);
-    // Two halves.
-    let halves = |it: &mut Index| {
+    assert_eq!(refuses(|it| it.contents[0].size = 2 * BLOCK), place);
+    let parts = |it: &mut Index| {
         it.contents[0].size = 2 * BLOCK;
-        it.layout.pieces[1] = Piece { content: 0, offset: BLOCK, place: BLOCK, len: BLOCK };
+        it.layout.pieces.remove(1);
+        it.contents.remove(1);
+        it.layout.pieces.push(Piece { content: 0, offset: BLOCK, place: BLOCK, len: BLOCK });
+        it.layout.pieces[1].content = 1;
+        it.layout.pieces[2].content = 2;
     };
-    assert_eq!(refuses(halves), place);
+    let mut whole = index(4);
+    parts(&mut whole);
+    assert_eq!(open(&whole.encode()).unwrap().contents().len(), 3);
+    for offset in [0, BLOCK - 32, BLOCK / 2, 2 * BLOCK] {
+        let shifted = |it: &mut Index| {
+            parts(it);
+            it.layout.pieces[3].offset = offset;
+        };
+        assert_eq!(refuses(shifted), place, "{offset}");
+    }
     // A large one shares no block, whatever its size.
     for size in [16 * BLOCK, 1 << 60, u64::MAX] {
         let shared = |it: &mut Index| {
@@ -223,7 +238,9 @@ fn heads_that_lie_are_refused() {
 #[test]
 fn a_head_of_another_file_is_outvoted() {
     let section = Section { len: 1, copies: [3 * PAGE; 2] };
-    let head = Head { block: BLOCK, id: [1; 16], generation: 1, len: 1, index: section, manifest: section };
+    let (redundancy, lost_file, len) = (50_000, 0, 3 * PAGE);
+    let (index, manifest) = (section, section);
+    let head = Head { block: BLOCK, id: [1; 16], generation: 1, redundancy, lost_file, len, index, manifest };
     let other = Head { id: [2; 16], ..head };
     let find = |pages: [Option<Head>; 3]| {
         let file = tempfile::NamedTempFile::new().unwrap();
@@ -231,7 +248,9 @@ fn a_head_of_another_file_is_outvoted() {
             pages.iter().flat_map(|page| page.map_or_else(|| vec![0; PAGE as usize], |head| head.encode()));
         fs::write(file.path(), bytes.collect::<Vec<u8>>()).unwrap();
         let name = std::ffi::CString::new(file.path().as_os_str().as_encoded_bytes()).unwrap();
-        Head::find(&File::open(fs::File::open("/").unwrap(), &name, Symlinks::Follow).unwrap()).unwrap()
+        let file = File::open(fs::File::open("/").unwrap(), &name, Symlinks::Follow).unwrap();
+        let (head, copies) = Head::find(&file).unwrap();
+        (head, copies.len())
     };
     for place in 0..3 {
         let mut pages = [Some(head); 3];

@@ -26,6 +26,10 @@ pub(crate) struct Head {
     pub(crate) id: [u8; 16],
     /// Counts the changes of the file. The valid head with the highest one counts.
     pub(crate) generation: u64,
+    /// What was asked for, for writers: the share of recovery blocks in millionths, and the size of a file that may be
+    /// lost.
+    pub(crate) redundancy: u64,
+    pub(crate) lost_file: u64,
     /// The length of the file in bytes, with this page at its end.
     pub(crate) len: u64,
     pub(crate) index: Section,
@@ -45,6 +49,7 @@ impl Head {
         for Section { len, copies: [one, other] } in [self.index, self.manifest] {
             [len, one, other].iter().for_each(|value| page.extend(value.to_le_bytes()));
         }
+        [self.redundancy, self.lost_file].iter().for_each(|value| page.extend(value.to_le_bytes()));
         page.resize(SUM, 0);
         page.extend(checksum(&[&page]).to_le_bytes());
         page
@@ -68,6 +73,8 @@ impl Head {
             block: half(20).into(),
             id: page[24..40].try_into().expect("sixteen bytes"),
             generation: word(40),
+            redundancy: word(104),
+            lost_file: word(112),
             len: word(48),
             index: section(56),
             manifest: section(80),
@@ -76,26 +83,51 @@ impl Head {
         if is_valid { Ok(head) } else { Err(Error::Invalid("the length of blocks")) }
     }
 
-    /// Returns the valid head with the highest generation, and how many copies of it there are. If several have it, one is of
-    /// another file: the head with more copies counts, or else the first one.
-    pub(crate) fn find(file: &File) -> Result<(Self, u64), Error> {
-        let (mut found, mut error): (Vec<Self>, _) = (Vec::new(), Error::NoHead);
-        let last = file.stat().size.saturating_sub(PAGE);
-        for offset in [0, PAGE, last.max(2 * PAGE)] {
+    /// Returns what the checksums of pages cover besides the page: a page of an earlier state of the file is no page of
+    /// this one.
+    pub(crate) fn salt(&self) -> [u8; 24] {
+        let mut salt = [0; 24];
+        salt[..16].copy_from_slice(&self.id);
+        salt[16..].copy_from_slice(&self.generation.to_le_bytes());
+        salt
+    }
+
+    /// Returns the offsets of its copies.
+    pub(crate) fn places(&self) -> [u64; 3] {
+        [0, PAGE, self.len.saturating_sub(PAGE)]
+    }
+
+    /// Returns the valid head with the highest generation, and the offsets of its undamaged copies. If several have it, one
+    /// is of another file: the head with more copies counts, or else the first one.
+    pub(crate) fn find(file: &File) -> Result<(Self, Vec<u64>), Error> {
+        let (mut found, mut error): (Vec<(u64, Self)>, _) = (Vec::new(), Error::NoHead);
+        let last = file.stat().size.saturating_sub(PAGE).max(2 * PAGE);
+        let mut offsets = vec![0, PAGE, last];
+        let mut nth = 0;
+        while let Some(&offset) = offsets.get(nth) {
+            nth += 1;
             let mut page = [0; PAGE as usize];
             if file.read_exact_at(&mut page, offset).is_err() {
                 continue;
             }
             match Self::decode(&page) {
-                Ok(head) => found.push(head),
+                Ok(head) => {
+                    // After an update that was killed, or if something was appended, the file is longer.
+                    let end = head.places()[2];
+                    if nth <= 3 && !offsets.contains(&end) {
+                        offsets.push(end);
+                    }
+                    found.push((offset, head));
+                }
                 Err(Error::NoHead) => {}
                 Err(other) => error = other,
             }
         }
-        let copies = |head: &Self| found.iter().filter(|it| *it == head).count();
+        let copies = |head: &Self| found.iter().filter(|(_, it)| it == head).count();
         // The last one of equal ones is the maximum.
-        let newest = found.iter().rev().max_by_key(|head| (head.generation, copies(head))).copied();
-        let newest = newest.ok_or(error)?;
-        Ok((newest, copies(&newest) as u64))
+        let newest = found.iter().rev().max_by_key(|(_, head)| (head.generation, copies(head)));
+        let newest = newest.ok_or(error)?.1;
+        let is_copy = |(offset, head): &&(u64, Self)| *head == newest && newest.places().contains(offset);
+        Ok((newest, found.iter().filter(is_copy).map(|(offset, _)| *offset).collect()))
     }
 }

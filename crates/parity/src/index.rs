@@ -89,7 +89,7 @@ impl Index {
         }
         put(&mut out, self.contents.len() as u64);
         let mut pieces = self.layout.pieces.clone();
-        pieces.sort_by_key(|piece| piece.content); // stable: the order of the stream otherwise
+        pieces.sort_unstable_by_key(|piece| (piece.content, piece.offset));
         let mut pieces = pieces.as_slice();
         for (nth, content) in self.contents.iter().enumerate() {
             let count = pieces.iter().take_while(|piece| piece.content == nth).count();
@@ -129,15 +129,23 @@ impl Index {
         for content in 0..count {
             let digests = input.bytes(digest_len)?.to_vec();
             let size = input.word()?;
-            let mut end = 0;
+            let (mut end, mut stored) = (0, 0);
+            let is_large = is_large(size, block);
+            let unit = if is_large { block } else { UNIT };
             for _ in 0..input.count(24)? {
                 let [offset, place, len] = [input.word()?, input.word()?, input.word()?];
                 let range = |start: u64, limit| start.checked_add(len).filter(|end| *end <= limit);
-                let is_valid = len > 0 && offset >= end && place.is_multiple_of(UNIT);
+                let is_valid =
+                    len > 0 && offset >= end && place.is_multiple_of(unit) && offset.is_multiple_of(unit);
                 end = range(offset, size)
                     .filter(|_| is_valid && range(place, stream).is_some())
                     .ok_or(INVALID)?;
+                stored += len;
                 pieces.push(Piece { content: content as usize, offset, place, len });
+            }
+            // Only a large content may have holes.
+            if !is_large && stored != size {
+                return Err(INVALID);
             }
             contents.push(Content { size, digests });
         }
@@ -198,31 +206,17 @@ fn batch(
     if is_valid { Ok(batch) } else { Err(INVALID_BATCH) }
 }
 
-/// Checks that no unit belongs to two contents, that small contents are one piece, and that large ones have blocks of their
-/// own.
+/// Checks that no unit belongs to two contents, and that large ones have blocks of their own.
 fn check(pieces: &[Piece], contents: &[Content], block: u64) -> Result<(), Error> {
     let mut end = 0;
     let mut small: Range<u64> = 0..0;
-    // A piece has the length of its small content, so none has two.
-    let wanted = contents.iter().filter(|it| it.size > 0 && !is_large(it.size, block)).count();
-    if wanted != pieces.iter().filter(|piece| !is_large(contents[piece.content].size, block)).count() {
-        return Err(INVALID);
-    }
     for piece in pieces {
-        let size = contents[piece.content].size;
-        let is_large = is_large(size, block);
-        let is_valid = match is_large {
-            true => piece.place.is_multiple_of(block) && piece.offset.is_multiple_of(block),
-            false => piece.len == size,
-        };
-        if !is_valid || piece.place < end {
+        let is_large = is_large(contents[piece.content].size, block);
+        if piece.place < end || is_large && piece.place < small.end {
             return Err(INVALID);
         }
         let unit = if is_large { block } else { UNIT };
         end = round_up(piece.range().end, unit);
-        if is_large && piece.place < small.end {
-            return Err(INVALID);
-        }
         if !is_large {
             small = piece.place..round_up(piece.range().end, block);
         }

@@ -38,8 +38,7 @@ impl Piece {
 /// The places of all contents in the stream. Bytes of the stream without a content are zeros.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// The pieces, in the order of the stream. Those of one content are neighbours, and in its order. What has no piece is a
-    /// hole: zeros.
+    /// The pieces, in the order of the stream. What of a content has no piece is a hole: zeros.
     pub pieces: Vec<Piece>,
     /// The number of blocks.
     pub blocks: u64,

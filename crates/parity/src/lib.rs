@@ -2,7 +2,7 @@
 //!
 //! `docs/parity.md` specifies the format. The contents of a tree, each distinct one once, lie in a stream of blocks: see
 //! [`Layout`]. Runs of the stream are encoded together, in interleaved groups: see [`Batch`]. [`protect()`] writes a parity
-//! file, [`Parity`] reads one that may itself be damaged, and [`heal()`] computes contents.
+//! file, [`Update`] brings one up to date, [`Parity`] reads one that may itself be damaged, and [`heal()`] computes contents.
 //!
 //! This crate never writes to a tree, and knows neither paths nor manifests. Its callers open the files, as [`Sources`],
 //! and compare the digest of every computed content with the recorded one before they use it.
@@ -11,6 +11,7 @@
 
 mod batch;
 mod code;
+mod encode;
 mod error;
 #[cfg(test)]
 mod forged;
@@ -23,6 +24,9 @@ mod pages;
 mod protect;
 mod read;
 mod sources;
+mod space;
+mod target;
+mod update;
 
 pub use batch::{Batch, Redundancy, any_of, batches, block_len, either_of};
 pub use error::Error;
@@ -32,6 +36,8 @@ pub use layout::{Layout, Piece};
 pub use protect::{LeftOut, Plan, Protected, protect};
 pub use read::{Condition, Parity, is_parity};
 pub use sources::Sources;
+pub use target::Target;
+pub use update::{Update, UpdatePlan, Updated};
 
 /// The unit of the code, in bytes: 32 symbols. A lost byte costs the whole unit, and no unit belongs to two contents.
 pub const UNIT: u64 = 64;

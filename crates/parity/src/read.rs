@@ -17,8 +17,9 @@ pub fn is_parity(file: &File) -> bool {
 #[derive(Debug)]
 pub struct Parity {
     file: File,
-    head: Head,
-    heads: u64,
+    pub(crate) head: Head,
+    /// Where its undamaged copies are.
+    pub(crate) heads: Vec<u64>,
     pub(crate) index: Index,
 }
 
@@ -53,7 +54,7 @@ impl Parity {
         if head.index.len.saturating_mul(Index::HELD) > memory {
             return Err(Error::TooLarge);
         }
-        let bytes = pages::read(&file, &head.id, Kind::Index, &head.index)?;
+        let bytes = pages::read(&file, &head.salt(), Kind::Index, &head.index)?;
         let index = Index::decode(&bytes, head.block, head.len)?;
         Ok(Self { file, head, heads, index })
     }
@@ -94,7 +95,7 @@ impl Parity {
         if self.head.manifest.len > memory {
             return Err(Error::TooLarge);
         }
-        pages::read(&self.file, &self.head.id, Kind::Manifest, &self.head.manifest)
+        pages::read(&self.file, &self.head.salt(), Kind::Manifest, &self.head.manifest)
     }
 
     /// Reads everything, and counts what is damaged.
@@ -102,23 +103,29 @@ impl Parity {
     /// # Errors
     /// If a page of the index or the manifest is damaged in both copies.
     pub fn verify(&self) -> Result<Condition, Error> {
-        let mut condition = Condition { heads: 3 - self.heads, ..Condition::default() };
+        let mut condition = Condition { heads: 3 - self.heads.len() as u64, ..Condition::default() };
         for (kind, section) in [(Kind::Index, &self.head.index), (Kind::Manifest, &self.head.manifest)] {
-            condition.pages += pages::check(&self.file, &self.head.id, kind, section)?;
+            condition.pages += pages::check(&self.file, &self.head.salt(), kind, section)?;
         }
-        let mut buf = vec![0; self.head.block as usize];
-        for (nth, batch) in self.index.batches.iter().enumerate() {
-            let mut damaged = vec![0; batch.groups as usize];
-            for row in 0..batch.recovery {
-                for group in 0..batch.groups {
-                    let is_good = self.recovery(nth, group, row, &mut buf);
-                    damaged[group as usize] += u64::from(!is_good);
-                }
-            }
+        for nth in 0..self.index.batches.len() {
+            let damaged = self.damaged(nth);
             condition.blocks += damaged.iter().sum::<u64>();
             condition.worst = condition.worst.max(damaged.into_iter().max().unwrap_or(0));
         }
         Ok(condition)
+    }
+
+    /// Reads the recovery blocks of a batch. Returns how many are damaged, by group.
+    pub(crate) fn damaged(&self, nth: usize) -> Vec<u64> {
+        let batch = &self.index.batches[nth];
+        let (mut buf, mut damaged) = (vec![0; self.head.block as usize], vec![0; batch.groups as usize]);
+        for row in 0..batch.recovery {
+            for group in 0..batch.groups {
+                let is_good = self.recovery(nth, group, row, &mut buf);
+                damaged[group as usize] += u64::from(!is_good);
+            }
+        }
+        damaged
     }
 
     /// Reads a recovery block. Returns whether it is undamaged.

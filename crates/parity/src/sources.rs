@@ -1,9 +1,16 @@
 //! The files that may have the contents.
 
 use std::io;
+use std::iter;
+use std::ops::Range;
 
 /// The files that may have the contents, by the positions of the contents.
 pub trait Sources {
+    /// Returns the ascending ranges of a content of this size outside which it has holes. By default it has none.
+    fn data(&mut self, _content: usize, size: u64) -> Vec<Range<u64>> {
+        iter::once(0..size).collect()
+    }
+
     /// Returns the number of files that may have the content.
     fn candidates(&mut self, content: usize) -> usize;
 

@@ -46,7 +46,7 @@ impl Forged {
             let mut page = part.to_vec();
             page.resize(PAGE - 16, 0);
             page.extend((tag | number as u64).to_le_bytes());
-            let sum = checksum(&[&self.bytes[24..40], &page].concat());
+            let sum = checksum(&[&self.bytes[24..48], &page].concat());
             self.bytes.extend(page);
             self.bytes.extend(sum.to_le_bytes());
         }

@@ -13,6 +13,7 @@ mod missing;
 mod modified;
 mod parity;
 mod record;
+pub(crate) mod reprotect;
 mod undone;
 mod year;
 

@@ -1,5 +1,5 @@
 //! A tree that lives for a year: files come, change, move and go, and every week something rots, in the tree, in the
-//! parity file and in the manifest. All of it heals without a copy.
+//! parity file and in the manifest. All of it heals without a copy, and the parity file is only updated.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,6 +9,7 @@ use fastrand::Rng;
 use super::super::records::{create, verify};
 use super::parity::{flip, protect};
 use super::repair_from;
+use super::reprotect::reprotect;
 use crate::harness::Dir;
 
 /// The files, as they must be.
@@ -92,12 +93,10 @@ fn live(weeks: usize, seed: u64) {
         dir.file(&name, &content);
         model.insert(name, content);
     }
-    let manifest = dir.aside("manifest");
     create(&dir, &[]);
+    protect(&dir, &["--redundancy", "80%"]).status(0);
     let mut rotten = 0;
     for week in 1..=weeks {
-        _ = fs::remove_file(dir.aside("parity"));
-        protect(&dir, &["--redundancy", "60%"]).status(0);
         rot(&mut random, &dir, &model);
         let is_rotten = |(name, content): (&String, &Vec<u8>)| fs::read(dir.path(name)).unwrap() != *content;
         rotten += model.iter().filter(|&it| is_rotten(it)).count();
@@ -112,7 +111,7 @@ fn live(weeks: usize, seed: u64) {
         verify(&dir, &[]).status(0).stdout("");
         _ = fs::remove_file(dir.aside("manifest.damaged"));
         edit(&mut random, &dir, &mut model, week);
-        dir.ftk(["manifest", "update", "."]).arg(&manifest).arg("-o").arg(&manifest).run().status(0);
+        reprotect(&dir, &[]).status(0);
     }
     assert!(rotten >= weeks, "{rotten}");
 }

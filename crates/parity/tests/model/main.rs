@@ -3,6 +3,8 @@
 #![expect(clippy::single_range_in_vec_init, reason = "a content without holes is one range")]
 #![expect(clippy::needless_range_loop, reason = "a unit is a column of all rows")]
 
+mod updates;
+
 use std::collections::{BTreeSet, HashSet};
 use std::io;
 use std::path::Path;
@@ -46,7 +48,7 @@ impl Sources for Tree<'_> {
     }
 
     fn read(&mut self, content: usize, candidate: usize, offset: u64, buf: &mut [u8]) -> io::Result<()> {
-        let file = &self.0.0[content][candidate];
+        let file = self.0.0[content].get(candidate).ok_or(io::ErrorKind::NotFound)?;
         let bytes =
             file.get(offset as usize..offset as usize + buf.len()).filter(|_| file.len() == self.1[content]);
         for (to, from) in buf.iter_mut().zip(bytes.ok_or(io::ErrorKind::NotFound)?) {
@@ -106,14 +108,13 @@ fn write(
 ) -> Result<Protected, Error> {
     let redundancy = Redundancy::new(share).unwrap();
     let lens = sizes(contents);
-    let whole = |nth: usize| vec![0..lens[nth] as u64];
-    let plan =
-        Plan::new(Algorithms(vec![Algorithm::Sha256]), records(contents), whole, redundancy, 0, memory)
-            .unwrap();
+    let algorithms = Algorithms(vec![Algorithm::Sha256]);
+    let mut tree = Tree(files, lens.clone());
+    let plan = Plan::new(algorithms, records(contents), &mut tree, redundancy, 0, memory).unwrap();
     assert_eq!(plan.block_len(), BLOCK as u64);
     let file = std::fs::File::create(path).unwrap();
     let planned = plan.file_len(MANIFEST.len() as u64);
-    let protected = protect(plan, &mut Tree(files, lens.clone()), &file, [7; 16], MANIFEST, &mut |_| {})?;
+    let protected = protect(plan, &mut tree, &file, [7; 16], MANIFEST, &mut |_| {})?;
     assert_eq!((protected.len, file.metadata().unwrap().len()), (planned, planned));
     Ok(protected)
 }
