@@ -114,7 +114,7 @@ impl Learned {
         let enough = |values: &&Vec<f64>| values.len() >= LEAST;
         let used = |(name, all): (&String, &Vec<f64>)| {
             let values = here.and_then(|here| here.get(name)).filter(enough).unwrap_or(all);
-            let figure = Figure::new(name, median(values))?;
+            let figure = Figure::new(name, rounded(median(values)))?;
             constants.set(name, figure.value);
             Some(Used { figure, runs: values.len() })
         };
@@ -155,12 +155,16 @@ impl Learned {
     }
 }
 
-/// Adds a value with four digits, and drops the oldest one if there are too many.
+/// Adds a value, and drops the oldest one if there are too many.
 fn push(values: &mut Values, name: &str, value: f64) {
-    let rounded = format!("{value:.3e}").parse().expect("a number");
     let values = values.entry(name.to_owned()).or_default();
-    values.push(rounded);
+    values.push(rounded(value));
     values.drain(..values.len().saturating_sub(KEPT));
+}
+
+/// Rounds to four digits.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.3e}").parse().expect("a number")
 }
 
 /// Returns the middle value, or the mean of the two middle ones; 0 if there are none.

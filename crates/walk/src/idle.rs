@@ -25,10 +25,15 @@ use super::primitive::{AtomicBool, AtomicU64, AtomicUsize, Thread, current, fenc
 /// The number of workers per word of [`Idle::asleep`].
 const WORD: usize = u64::BITS as usize;
 
+/// A value with cache lines of its own. All workers write it for every directory, and read its neighbours for every
+/// entry; x86 fetches lines in pairs.
+#[repr(align(128))]
+struct OwnLine<T>(T);
+
 /// The state that the workers of one walk share to sleep and to wake each other.
 pub(crate) struct Idle {
     /// Jobs queued or in progress. Increased before a push, decreased when the job is done.
-    pending: AtomicUsize,
+    pending: OwnLine<AtomicUsize>,
     stop: AtomicBool,
     /// One bit per worker, set while it sleeps or is about to sleep.
     asleep: Box<[AtomicU64]>,
@@ -40,7 +45,7 @@ impl Idle {
     /// Makes the state for workers numbered from 0 to `workers - 1`.
     pub(crate) fn new(workers: usize) -> Self {
         Self {
-            pending: AtomicUsize::new(0),
+            pending: OwnLine(AtomicUsize::new(0)),
             stop: AtomicBool::new(false),
             asleep: (0..workers.div_ceil(WORD)).map(|_| AtomicU64::new(0)).collect(),
             threads: (0..workers).map(|_| OnceLock::new()).collect(),
@@ -49,7 +54,7 @@ impl Idle {
 
     /// Queues `count` jobs by calling `push`, and wakes one sleeping worker.
     pub(crate) fn publish(&self, count: usize, push: impl FnOnce()) {
-        self.pending.fetch_add(count, Relaxed);
+        self.pending.0.fetch_add(count, Relaxed);
         push();
         self.wake_one();
     }
@@ -78,7 +83,7 @@ impl Idle {
                 }
                 return Some(job);
             }
-            if self.pending.load(Acquire) == 0 || self.stopped() {
+            if self.pending.0.load(Acquire) == 0 || self.stopped() {
                 return None;
             }
             park();
@@ -161,7 +166,7 @@ impl Drop for Job<'_> {
         if !self.finished {
             self.idle.stop();
         }
-        if self.idle.pending.fetch_sub(1, AcqRel) == 1 {
+        if self.idle.pending.0.fetch_sub(1, AcqRel) == 1 {
             self.idle.wake_all();
         }
     }
