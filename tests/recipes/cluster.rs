@@ -48,54 +48,27 @@ shift
 cd "$HOME" && SHELL=/bin/sh exec sh -c "$*"
 "#;
 
-/// A home directory with `archive` and a manifest of it.
-fn recorded() -> Scene {
+/// Runs the page from its first command to the last, as a reader with only a directory `archive` does.
+#[test]
+fn every_command_works_as_printed() {
+    needs!("script", "yaml", "parallel");
     let scene = Scene::new(Dir::on_disk()); // shards need reliable inode numbers
     scene.files("archive");
-    let create = ["ftk", "manifest", "create", "-q", "archive", "-o", "archive.jsonl"];
-    scene.with(&[&format!("PATH={}/.cargo/bin:/usr/bin:/bin", scene.home())], &create).run().status(0);
-    scene
-}
-
-#[test]
-fn cluster_slurm() {
-    needs!("script");
-    let scene = recorded();
-    let _slurm = Slurm::start(&scene);
-    run(&scene, CLUSTER, "Slurm");
-}
-
-#[test]
-fn cluster_kubernetes() {
-    needs!("script", "yaml");
-    let scene = recorded();
     scene.stand_in("kubectl", KUBECTL);
-    scene.folder("results/parts");
-    let plan = ["ftk", "manifest", "plan", "-q", "--shards=4", "archive.jsonl", "-o", "results/plan.jsonl"];
-    scene.with(&[&format!("PATH={}/.cargo/bin:/usr/bin:/bin", scene.home())], &plan).run().status(0);
-    run(&scene, CLUSTER, "Kubernetes");
-}
-
-#[test]
-fn cluster_parallel() {
-    needs!("script", "parallel");
-    let scene = recorded();
     scene.stand_in("ssh", SSH);
-    scene.file("hosts", b"1/node1\n1/node2\n").folder(".parallel");
+    scene.folder(".parallel");
     scene.file(".parallel/will-cite", b"");
-    run(&scene, CLUSTER, "GNU parallel over ssh");
+    let _slurm = Slurm::start(&scene);
+    for heading in ["The plan", "Slurm", "Kubernetes", "GNU parallel over ssh", "Next time"] {
+        run(&scene, CLUSTER, heading);
+    }
     let hosts = scene.fake("hosts").expect("the shards ran on other hosts");
     assert!(hosts.contains("node1\n") && hosts.contains("node2\n"), "{hosts}");
 }
 
 #[test]
-fn cluster_next_time() {
-    needs!("script");
-    run(&recorded(), CLUSTER, "Next time");
-}
-
-#[test]
 fn every_section_with_commands_has_a_test() {
-    let expected = ["Slurm", "Kubernetes", "GNU parallel over ssh", "Next time", "How long it takes"];
+    let expected =
+        ["The plan", "Slurm", "Kubernetes", "GNU parallel over ssh", "Next time", "How long it takes"];
     assert_eq!(headings(&CLUSTER.text()), expected);
 }
