@@ -88,7 +88,7 @@ fn role(command: &str, argument: &str) -> Option<Role> {
         ("manifest import", "list") | ("manifest create" | "manifest verify", "tar") => Role::Input,
         (command, "manifest") if command.starts_with("manifest ") => Role::Manifest,
         (command, "root") if command.starts_with("manifest ") => Role::Tree,
-        ("manifest repair", "from") | ("manifest verify", "parity") => Role::Tree,
+        ("manifest repair", "from") | ("manifest update" | "manifest verify", "parity") => Role::Tree,
         _ => return None,
     })
 }

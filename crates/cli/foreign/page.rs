@@ -109,6 +109,7 @@ data is in `P`, and the manifest; damage in `P` itself is survived.
 | par2 | in ftk |
 |---|---|
 | `par2 create -r5 -R A.par2 A` | `ftk manifest create A -o M`, then `ftk manifest protect A M -o P --redundancy 5%` |
+| `par2 create` again, after changes | `ftk manifest update A M -o M --parity P` |
 | `par2 verify A.par2` | `ftk manifest verify A M`, and `ftk manifest verify --parity P` for the parity itself |
 | `par2 repair A.par2` | `ftk manifest repair A M --from P`, which prints a plan; `--yes`, and `--missing` for files that are gone |
 | `-s`, `-b` | ftk chooses the length of blocks |
@@ -124,7 +125,7 @@ redundancy suffices, and does not replace a lost disk. `M` is a manifest of the 
 
 | SnapRAID | in ftk |
 |---|---|
-| `snapraid sync` | `ftk manifest update A M -o M`, then `ftk manifest protect A M -o P2`, and remove the old `P` |
+| `snapraid sync` | `ftk manifest create A -o M` and `ftk manifest protect A M -o P`, and from then on `ftk manifest update A M -o M --parity P` |
 | `snapraid scrub -p 10` | `ftk manifest scrub A M`, a part of the tree each night |
 | `snapraid check` | `ftk manifest verify A M`, and `ftk manifest verify --parity P` |
 | `snapraid fix`, `fix -m` | `ftk manifest repair A M --from P --missing`, which prints a plan; `--yes` |

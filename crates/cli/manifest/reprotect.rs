@@ -53,9 +53,6 @@ impl<'p> Reprotection<'p> {
     ) -> anyhow::Result<Self> {
         let name = || quote(path.as_bytes());
         ensure!(old.header().shard.is_none(), "--parity needs a manifest of the whole tree");
-        let identity = |path: &Path| fs::metadata(path).map(|it| (it.dev(), it.ino()));
-        let is_output = output.and_then(|output| identity(output).ok()) == identity(Path::new(path)).ok();
-        ensure!(output.is_none() || !is_output, "{} cannot be both the manifest and the parity file", name());
         let lock = output.map(|_| Lock::acquire(Path::new(path), console)).transpose()?;
         let parity = parity::open(path, run.budget.left())?;
         // The update has tables of the same kind.
