@@ -191,8 +191,7 @@ impl Files {
             return Ok(());
         }
         // Every run may read the figures of the machine, and the store belongs to all runs.
-        for path in ["digests", "digests-journal", "constants", "learned"].into_iter().filter_map(cache_file)
-        {
+        for path in ["digests", "digests-journal", "constants"].into_iter().filter_map(cache_file) {
             let named =
                 Named { role: Role::Examined, argument: String::new(), path: path.into(), is_bag: false };
             let Ok(id) = Output::id(Path::new(&named.path)) else { continue };

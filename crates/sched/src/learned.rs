@@ -179,7 +179,8 @@ fn median(values: &[f64]) -> f64 {
     }
 }
 
-/// Returns the text of the file, and whether it is at least a day old.
+/// Returns the text of the file, and whether it may be replaced: it is at least a day old, and was written by ftk. After a
+/// crash it may have lost its end, or everything but zeros.
 fn read(path: &Path, now: SystemTime) -> io::Result<(String, bool)> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty())?);
@@ -192,7 +193,8 @@ fn read(path: &Path, now: SystemTime) -> io::Result<(String, bool)> {
     let age = now.duration_since(modified).unwrap_or_else(|error| error.duration());
     let mut text = Vec::new();
     file.take(MAX_BYTES).read_to_end(&mut text)?;
-    Ok((String::from_utf8_lossy(&text).into_owned(), age >= DAY))
+    let is_ours = text.starts_with(b"{\"version\":") || text.iter().all(|byte| *byte == 0);
+    Ok((String::from_utf8_lossy(&text).into_owned(), age >= DAY && is_ours))
 }
 
 struct LaterVersion;
@@ -335,15 +337,17 @@ mod tests {
         assert_eq!(used(&load(&path), false, None).len(), 3);
         let other = path.with_file_name("other");
         let known = |learned: &Learned| used(learned, false, None).len();
-        // Damaged: nothing is known, and the file is replaced when it is due.
-        let damaged =
-            [&good[..good.len() / 2], &good[..good.len() - 1], "", "{}", "[]", "\0\0\0", "ftk constants 1\n"];
-        for text in damaged {
+        // Damaged by a crash: nothing is known, and the file is replaced when it is due.
+        for text in [&good[..good.len() / 2], &good[..good.len() - 1], "", "\0\0\0"] {
             fs::write(&other, text).unwrap();
             assert_eq!((known(&load(&other)), later(&other, 2 * DAY).is_due()), (0, true), "{text:?}");
+            assert!(!load(&other).is_due());
         }
-        fs::write(&other, b"\xff".repeat(100_000)).unwrap();
-        assert_eq!((known(&load(&other)), later(&other, 2 * DAY).is_due()), (0, true));
+        // Something else that has this name stays as it is.
+        for text in [&b"{}"[..], b"[]", b"my notes", &b"\xff".repeat(100_000), &good.as_bytes()[1..]] {
+            fs::write(&other, text).unwrap();
+            assert_eq!((known(&load(&other)), later(&other, 2 * DAY).is_due()), (0, false));
+        }
         // Of a later version: it stays as it is.
         fs::write(&other, good.replace("\"version\":1", "\"version\":2")).unwrap();
         assert_eq!((known(&load(&other)), later(&other, 2 * DAY).is_due()), (0, false));
