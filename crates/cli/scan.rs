@@ -10,6 +10,7 @@ use std::time::Instant;
 use anyhow::Context as _;
 use ftk_inventory::{Budget, Collect, Inventory, Keep, Skipped as NotRegular};
 use ftk_manifest::{Examination, Examining, Listed, Shard, Sharded};
+use ftk_sched::logical_cpus;
 use ftk_select::{Filtered, IgnoreMemory, Parts, Selection, Skipped, Unseen, Used};
 use ftk_walk::{Directory, Entry, FileType, Follow, Op, Repeat, Step, Visitor, WalkError, Walker};
 use indicatif::HumanCount;
@@ -53,7 +54,7 @@ pub(crate) struct Scan {
 /// Returns the walker that all commands use.
 pub(crate) fn walker(paths: &[CString], follow: Follow, globals: &Globals) -> Walker {
     let paths = paths.iter().map(|path| OsStr::from_bytes(path.to_bytes()));
-    Walker::new(paths).follow(follow).threads(globals.workers().unwrap_or_default())
+    Walker::new(paths).follow(follow).threads(globals.workers().unwrap_or_default()).cpus(logical_cpus)
 }
 
 /// The message for a tree that exceeds `--memory` or the largest possible table.

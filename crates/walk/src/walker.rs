@@ -25,9 +25,13 @@ const HEAD_START: Duration = Duration::from_micros(200);
 
 type Jobs<T> = Vec<Task<T>>;
 
+/// Asks the system for the number of logical CPUs, which opens up to five files.
+fn logical_cpus() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
 /// One worker per logical CPU. The kernel of macOS lists directories under a lock, so more than four wait for each other.
-fn default_workers() -> usize {
-    let cpus = thread::available_parallelism().map_or(1, usize::from);
+fn default_workers(cpus: usize) -> usize {
     if cfg!(target_vendor = "apple") { cpus.min(4) } else { cpus }
 }
 
@@ -59,6 +63,7 @@ pub struct Walker<F = Unfiltered> {
     /// A path that contains a NUL is reported when the walk starts.
     roots: Vec<Result<CString, NulError>>,
     threads: usize,
+    cpus: fn() -> usize,
     follow: Follow,
     pub(crate) limits: Limits,
     filter: F,
@@ -69,7 +74,7 @@ impl Walker {
     pub fn new<P: AsRef<Path>>(roots: impl IntoIterator<Item = P>) -> Self {
         let roots = roots.into_iter().map(|root| CString::new(root.as_ref().as_os_str().as_bytes()));
         let (follow, limits) = (Follow::Never, Limits::default());
-        Self { roots: roots.collect(), threads: 0, follow, limits, filter: Unfiltered }
+        Self { roots: roots.collect(), threads: 0, cpus: logical_cpus, follow, limits, filter: Unfiltered }
     }
     /// Sets a filter that keeps state for workers and directories, such as `IgnoreFiles` of the crate
     /// [ftk-ignore](https://docs.rs/ftk-ignore), which skips what git ignores.
@@ -77,8 +82,8 @@ impl Walker {
     /// It sees the entries that [`filter_entry`](Self::filter_entry) leaves, in every form of the walk, whichever of the two
     /// options is set first. A walk has one such filter: a second call does not compile.
     pub fn filter_with<F: Filter>(self, filter: F) -> Walker<F> {
-        let Self { roots, threads, follow, limits, filter: Unfiltered } = self;
-        Walker { roots, threads, follow, limits, filter }
+        let Self { roots, threads, cpus, follow, limits, filter: Unfiltered } = self;
+        Walker { roots, threads, cpus, follow, limits, filter }
     }
 }
 
@@ -88,6 +93,12 @@ impl<F: Filter> Walker<F> {
     #[must_use]
     pub fn threads(self, threads: usize) -> Self {
         Self { threads, ..self }
+    }
+    /// Sets a function that returns the number of logical CPUs, for programs that have already counted them. It is called
+    /// only if directories are listed and [`threads`](Self::threads) is 0. The default asks the system.
+    #[must_use]
+    pub fn cpus(self, cpus: fn() -> usize) -> Self {
+        Self { cpus, ..self }
     }
     /// Sets which symbolic links are followed. The default is [`Follow::Never`].
     #[must_use]
@@ -124,7 +135,7 @@ impl<F: Filter> Walker<F> {
         let follows = self.follow == Follow::Always;
         let (workers, ring) = budget(match self.threads {
             _ if follows => 1,
-            0 => default_workers(),
+            0 => default_workers((self.cpus)()),
             threads => threads,
         });
         visitors.extend((1..workers).map(make));

@@ -93,6 +93,15 @@ fn a_panic_is_resumed_with_its_payload() {
 }
 
 #[test]
+fn cpus_are_counted_only_for_directories() {
+    let dir = tree(&["f"]);
+    let visitors = |walker: Walker| walker.run(|_| call(|_: &mut Entry<'_>| Step::Next)).len();
+    assert_eq!(visitors(Walker::new([dir.path()]).threads(2).cpus(|| unreachable!())), 2);
+    assert_eq!(visitors(Walker::new([dir.path().join("f")]).cpus(|| unreachable!())), 1);
+    assert_eq!(visitors(Walker::new([dir.path()]).cpus(|| 3)), 3);
+}
+
+#[test]
 fn all_visitors_are_made_first_and_returned() {
     let dir = tree(&["f"]);
     let mut made = Vec::new();
