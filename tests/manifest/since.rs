@@ -87,7 +87,6 @@ fn every_kind_of_change_is_found() {
     scene.create("s0");
     let changes: Vec<_> = CHANGES.split("\n\n").collect();
     for (nth, script) in changes.iter().enumerate() {
-        eprintln!("{script}");
         scene.shell("point/tree", script);
         scene.next(&format!("s{nth}"), &format!("s{}", nth + 1));
     }

@@ -231,7 +231,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::{Backend, CpuTime, Limits, Model, Phase, Progress, RunPlan, Sample, Threads};
+    use crate::{CpuTime, Limits, Model, Phase, Progress, RunPlan, Sample, Threads};
 
     const THIS: &str = "this kind";
 

@@ -48,7 +48,7 @@ fn write(dir: &Dir, plan: &[&str], shards: &[String], of_shards: &Lines, is_comp
     for ((shard, lines), number) in shards.iter().zip(of_shards).zip(1..) {
         let header = format!("{header},\"shard\":{{\"number\":{number},\"of\":{PARTS}{shard}}}}}");
         let part = seal(&[&[header], &**lines].concat());
-        let path = dir.path(&format!("parts/{number:05}.jsonl"));
+        let path = dir.path(format!("parts/{number:05}.jsonl"));
         if is_compressed {
             let mut file = ZstdWriter::new(fs::File::create(path).unwrap()).unwrap();
             file.write_all(part.as_bytes()).unwrap();
