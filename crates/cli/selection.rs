@@ -25,7 +25,7 @@ use crate::starts::StartArgs;
 const NAME_SERVICES: &str = "/etc/nsswitch.conf";
 
 /// Every selection option. An entry must match every option that is given. If an option is repeated, one match is
-/// enough; but repeated sizes, link counts and times must all match.
+/// enough; but repeated sizes, link counts, times and negated owners must all match.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct SelectionArgs {
     #[command(flatten)]
@@ -128,8 +128,8 @@ struct InodeArgs {
 
     /// Match the owner, by name or id; `!` negates
     ///
-    /// Repeatable. USER, :GROUP or USER:GROUP. `!root:!root` matches entries whose user is not root and whose group is
-    /// not root.
+    /// Repeatable: one must match, and all with a `!`. USER, :GROUP or USER:GROUP. `!root:!root` matches entries whose
+    /// user is not root and whose group is not root.
     #[arg(long, value_name = "[!]USER:GROUP")]
     owner: Vec<Owner>,
 

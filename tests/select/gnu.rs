@@ -237,8 +237,12 @@ fn search() -> impl Strategy<Value = Search> {
     let owners = [
         both(&["--owner", "root"], &["-user", "root"]),
         both(&["--owner", ":7"], &["-gid", "7"]),
-        both(&["--owner", "!0:0"], &["!", "-uid", "0", "-gid", "0"]),
+    ];
+    let others = [
         both(&["--owner", "7:!7"], &["-uid", "7", "!", "-gid", "7"]),
+        both(&["--owner", "!0:0"], &["!", "-uid", "0", "-gid", "0"]),
+        both(&["--owner", "!0", "--owner", "!:7"], &["!", "-uid", "0", "!", "-gid", "7"]),
+        both(&["--owner", "!0", "--owner", "!7"], &["!", "-uid", "0", "!", "-uid", "7"]),
     ];
     let perms = ["644", "-111", "/6000", "-0", "/0", "/022", "4755", "-2000"]
         .map(|mode| both(&["--perm", mode], &["-perm", mode]));
@@ -255,7 +259,7 @@ fn search() -> impl Strategy<Value = Search> {
         both(&["-E", "./*/.h/"], &["-type", "d", "-path", "./*/.h"]),
         both(&["--no-hidden"], &["-name", ".*"]),
     ];
-    // All of several filters must match, and an option that cannot be repeated is given once.
+    // All of several filters, and of several negations, must match, and an option that cannot be repeated is given once.
     let one = |of: Vec<Both>| prop_oneof![4 => Just(Vec::new()), 1 => some(of, 1)];
     let by_name = (
         rarely(types.into(), 2),
@@ -267,7 +271,7 @@ fn search() -> impl Strategy<Value = Search> {
     let by_inode = (
         (one(sizes.clone().into()), one(sizes.into())),
         (one(since.into()), one(before.into()), one(newer.into())),
-        rarely(owners.into(), 2),
+        (rarely(owners.into(), 2), one(others.into())),
         rarely(perms.into(), 2),
         (one(links.clone().into()), one(links.into())),
         rarely(same.into(), 2),
@@ -280,7 +284,7 @@ fn search() -> impl Strategy<Value = Search> {
     let walk = (any::<bool>(), 0_u32..3, option::of(0_u32..4), pruned);
     (walk, by_name, by_inode).prop_map(|((follow, min_depth, max_depth, pruned), n, i)| {
         let tests = vec![
-            n.0, n.1, n.2, n.3, n.4, i.0.0, i.0.1, i.1.0, i.1.1, i.1.2, i.2, i.3, i.4.0, i.4.1, i.5, i.6,
+            n.0, n.1, n.2, n.3, n.4, i.0.0, i.0.1, i.1.0, i.1.1, i.1.2, i.2.0, i.2.1, i.3, i.4.0, i.4.1, i.5, i.6,
         ];
         Search { follow, min_depth, max_depth, pruned, tests }
     })

@@ -65,9 +65,9 @@ fn translated(key: &str, words: &mut Iter<'_, Word>) -> Option<Vec<String>> {
     let one = |option: &str, value: &str| Some(vec![option.to_owned(), value.to_owned()]);
     let is_id = |value: &&str| value.bytes().all(|byte| byte.is_ascii_digit());
     match key {
-        "-name" => one("-n", value()?),
-        "-iname" => one("--iname", value()?),
-        "-path" | "-wholename" => one("--path", value()?),
+        "-name" => one("-n", glob(value()?)?),
+        "-iname" => one("--iname", glob(value()?)?),
+        "-path" | "-wholename" => one("--path", glob(value()?)?),
         "-type" => one("-t", value()?),
         "-xtype" if value()? == "l" => one("--where", "broken"),
         "-size" => size(value()?),
@@ -116,13 +116,19 @@ fn exec(words: &mut Iter<'_, Word>) -> Option<Vec<String>> {
         let word = words.next()?.text.to_str()?;
         let is_batch = word == "+" && command.last().is_some_and(|last| last == "{}");
         if word == ";" || is_batch {
-            let option = if is_batch { "--exec-batch" } else { "--exec" };
-            command.insert(0, option.to_owned());
+            // find runs one command after another; --exec runs several at once.
+            let option: &[&str] = if is_batch { &["--exec-batch"] } else { &["-j", "1", "--exec"] };
+            command.splice(..0, option.iter().map(|&word| word.to_owned()));
             command.push(";".to_owned());
             return Some(command);
         }
         command.push(word.to_owned());
     }
+}
+
+/// Returns a glob of find, in which braces are no alternatives.
+fn glob(value: &str) -> Option<&str> {
+    (!value.contains('{')).then_some(value)
 }
 
 /// Returns the options for an age in days. find drops the fraction of a day: `+2` is three days or more.
@@ -202,7 +208,7 @@ mod tests {
             ("find -n -name -group x", "find -n -name --owner :x"),
             ("find . -size +10M -size -2k -size 3", "find . -S +10M -S -1025 -S +1024 -S -1537"),
             ("find . -size -7c -size 8c -size 0", "find . -S -7 -S 8 -S 0"),
-            ("find . -name a*b -exec rm -f {} ; -print", "find . -n 'a*b' --exec rm -f {} \\;"),
+            ("find . -name a*b -exec rm -f {} ; -print", "find . -n 'a*b' -j 1 --exec rm -f {} \\;"),
             ("find . -exec ls -size {} + -xdev", "find . --exec-batch ls -size {} \\; -x"),
             ("hash -newer f -maxdepth 2 d", "hash --newer f --max-depth 2 d"),
             ("find -nouser -writable -inum 7", "find --nouser --where writable --where 'inode = 7'"),
@@ -228,6 +234,7 @@ mod tests {
             "find -uid +5",
             "hash -empty -print",
             "hash -exec ls {} ;",
+            "find -name *.{c,h}",
             "find -xtype f",
             "find -newermt yesterday",
             "find -inum +7",

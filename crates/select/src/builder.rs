@@ -21,7 +21,8 @@ use crate::{Expression, Links, Owner, ParseError, PatternError, Perm, Selection,
 /// A builder of a [`Selection`]. By default everything is selected.
 ///
 /// Calls of the same kind are alternatives: an entry must match one of each kind. The exceptions are sizes,
-/// link counts, modification times and expressions: an entry must match all of them, so that two make a range.
+/// link counts, modification times and expressions: an entry must match all of them, so that two make a range. It must
+/// also match all owners with a negation.
 ///
 /// Globs are bytes. A glob that is not UTF-8 must be a whole name, a prefix and `*`, or `*` and a suffix.
 #[derive(Clone, Debug, Default)]
@@ -432,7 +433,11 @@ impl SelectionBuilder {
         one_of("--changed-within", since.into_iter().collect());
         let before = self.before.map(|before| modified(Ordering::Less, before));
         one_of("--changed-before", before.into_iter().collect());
-        one_of("--owner", self.owners.clone());
+        // Of several negations, one would always be true.
+        let (not, owners): (Vec<Term>, _) =
+            self.owners.iter().cloned().partition(|it| matches!(it, Term::Owner(owner) if owner.is_negated()));
+        one_of("--owner", owners);
+        not.into_iter().for_each(|owner| one_of("--owner", vec![owner]));
         one_of("--nouser", self.unnamed[0].then_some(Term::NoUser).into_iter().collect());
         one_of("--nogroup", self.unnamed[1].then_some(Term::NoGroup).into_iter().collect());
         one_of("--perm", self.perms.clone());

@@ -33,6 +33,11 @@ impl Owner {
         is_match(self.user, uid) && is_match(self.group, gid)
     }
 
+    /// Returns whether a part is negated.
+    pub(crate) fn is_negated(self) -> bool {
+        [self.user, self.group].into_iter().flatten().any(|part| part.not)
+    }
+
     /// Returns the fields that the test needs.
     pub(crate) fn fields(self) -> Fields {
         let user = if self.user.is_some() { Fields::UID } else { Fields::NONE };
