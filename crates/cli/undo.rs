@@ -60,9 +60,9 @@ pub(crate) struct UndoArgs {
     /// Undo the most recent run that is not undone yet
     ///
     /// Finds the newest journal with steps that are not undone in $XDG_STATE_HOME/ftk, or else in ~/.local/state/ftk.
-    /// Journals written with --journal to other places are not found, and runs that changed nothing do not count. If the
-    /// run was not in the working directory, its directory and journal are named, and nothing is undone. Repeat it to
-    /// go back one run at a time.
+    /// Journals written with --journal to other places are not found, and runs that changed nothing do not count. If
+    /// the run was not in the working directory, its directory and journal are named, and nothing is undone. Repeat it
+    /// to go back one run at a time.
     #[arg(long, conflicts_with = "list")]
     last: bool,
 

@@ -230,3 +230,34 @@ fn h13_keepers_at_the_link_limit_in_a_cycle_end_the_search() {
     run.check(kept == 3, "each step says why nothing was done");
     assert_eq!(inodes(), before);
 }
+
+/// A trial: jq 1.6 keeps 53 bits of a number, and every file had "changed" then.
+#[test]
+fn a_report_whose_numbers_were_rounded_is_refused_for_that_reason() {
+    let dir = Dir::new();
+    dir.file("a", b"same").file("b", b"same");
+    let odd = |name: &str, ns: u32| {
+        let file = fs::File::options().write(true).open(dir.path(name)).unwrap();
+        file.set_modified(std::time::UNIX_EPOCH + std::time::Duration::new(1_795_733_891, ns)).unwrap();
+    };
+    odd("a", 440_869_331);
+    odd("b", 445_854_571);
+    let report = dir.ftk(["dup", "--json"]).run().status(0);
+    let round = |digits: &str| match digits.parse::<u64>() {
+        Ok(exact) if exact > 1 << 53 => (exact as f64 as u64).to_string(),
+        _ => digits.to_owned(),
+    };
+    let (mut rounded, mut digits) = (String::new(), String::new());
+    for next in report.text().chars() {
+        if next.is_ascii_digit() {
+            digits.push(next);
+            continue;
+        }
+        rounded += &round(&std::mem::take(&mut digits));
+        rounded.push(next);
+    }
+    let run =
+        dir.ftk(["dup", "apply", "-", "--edited", "--action", "delete"]).stdin(rounded.as_bytes()).run();
+    run.status(2)
+        .stderr_has("the recorded inode number or times of the victim are rounded, as by jq before 1.7: ");
+}

@@ -77,7 +77,7 @@ fn errors_of_steps_are_on_standard_error() {
     }
 }
 
-/// Nobody looks for a journal that is not there.
+/// The user need not look for a journal that is not there.
 #[test]
 fn a_journal_without_steps_is_removed_and_that_is_said() {
     let dir = pair();

@@ -314,7 +314,7 @@ fn rules_can_be_replaced_and_never_forget_damage() {
     run.stderr_has("recorded 1 modified, 1 added");
     for other in [&["--append-only"][..], &["--changed", "new"]] {
         let run = manifest(&dir, &[&update, other].concat()).status(2);
-        run.stderr_has("--append-only and --changed cannot be used with it");
+        run.stderr_has("--append-only, --changed and --since cannot be used with it");
     }
 }
 

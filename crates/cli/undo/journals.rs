@@ -101,7 +101,7 @@ pub(super) fn last(only_looks: bool, globals: &Globals, console: &Console) -> an
     }
     let (time, steps) = (time_of(&summary), steps_of(&summary));
     let directory = quote(summary.directory.as_os_str().as_bytes());
-    // Whoever expects another run, because the last one changed nothing, would undo that of another place.
+    // After a run that changed nothing, the user may expect that one, and not a run in another place.
     ensure!(
         only_looks || is_here(&summary.directory),
         "the last run that is not undone was not here ({time}{steps} in {directory}): nothing was undone; to undo it: \
