@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, openat};
 
 use crate::FileType;
-use crate::tree_search::search::{Key, each_item};
+use crate::tree_search::search::each_item;
 
 /// The first number of an inode in a subvolume: that of its root (`BTRFS_FIRST_FREE_OBJECTID`).
 const FIRST: u64 = 256;
@@ -27,6 +27,20 @@ const DIR_INDEX: u32 = 96;
 #[derive(Debug)]
 pub struct TreeSearch {
     subvolume: OwnedFd,
+}
+
+/// The key of an item.
+#[derive(Clone, Copy, Debug)]
+struct Key {
+    ino: u64,
+    kind: u32,
+    offset: u64,
+}
+
+impl Key {
+    fn new(ino: u64, kind: u32, offset: u64) -> Self {
+        Self { ino, kind, offset }
+    }
 }
 
 /// An inode that changed.
@@ -140,25 +154,13 @@ mod search {
     use rustix::io::Errno;
     use rustix::ioctl::{Opcode, Updater, ioctl, opcode};
 
-    use super::malformed;
+    use super::{Key, malformed};
     use crate::FsId;
 
     /// The bytes of items that the kernel returns at a time. An item has less than 64 KiB.
     const BUFFER: usize = 256 << 10;
 
-    /// The key of an item.
-    #[derive(Clone, Copy, Debug)]
-    pub(super) struct Key {
-        pub(super) ino: u64,
-        pub(super) kind: u32,
-        pub(super) offset: u64,
-    }
-
     impl Key {
-        pub(super) fn new(ino: u64, kind: u32, offset: u64) -> Self {
-            Self { ino, kind, offset }
-        }
-
         /// Returns the next key in the order of the tree. A key that is found has a type of at most 255.
         fn next(self) -> Option<Self> {
             let Self { ino, kind, offset } = self;
@@ -251,17 +253,7 @@ mod search {
     use std::io;
     use std::os::fd::OwnedFd;
 
-    pub(super) struct Key {
-        pub(super) ino: u64,
-        pub(super) kind: u32,
-        pub(super) offset: u64,
-    }
-
-    impl Key {
-        pub(super) fn new(ino: u64, kind: u32, offset: u64) -> Self {
-            Self { ino, kind, offset }
-        }
-    }
+    use super::Key;
 
     pub(super) fn each_item(
         _: &OwnedFd,
