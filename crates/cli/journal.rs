@@ -8,15 +8,27 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use ftk_apply::Journal;
+use ftk_apply::{Journal, Scratch};
 use ftk_record::{Output, path_member, quote};
 use jiff::Timestamp;
+
+use crate::console::Console;
+use crate::human;
 
 const NO_DIRECTORY: &str = "no directory for the journal: neither XDG_STATE_HOME nor HOME is an absolute path; \
                             set XDG_STATE_HOME or add --journal FILE";
 
 /// What is said after a run whose journal got no steps.
 pub(crate) const REMOVED: &str = "no step was begun: the journal is removed";
+
+/// Removes what killed repairs computed, from a directory of journals, and says so.
+pub(crate) fn remove_abandoned(state: &Path, console: &Console) {
+    let removed = Scratch::remove_abandoned(state);
+    if removed > 0 {
+        let runs = human::count(removed, "killed run");
+        console.summary(format_args!("removed the computed contents of {runs}"));
+    }
+}
 
 /// Creates the journal: the given file, which must not exist yet, or a file in the state directory of ftk with
 /// a unique name that begins with the command.

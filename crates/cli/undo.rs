@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, bail};
 use clap::Args;
 use ftk_apply::{
-    ActError, ActionKind, Foreseen, Refusal, Scratch, Shortfall, Side, Undo, UndoOptions, Undone,
+    ActError, ActionKind, Foreseen, Refusal, Shortfall, Side, Undo, UndoOptions, Undone,
     open_journal_to_undo, preview, undo_with,
 };
 use ftk_record::quote;
@@ -150,7 +150,8 @@ pub(crate) fn run(args: &UndoArgs, globals: &Globals, console: &Console) -> anyh
     let signals = DeferredSignals::begin().context("cannot install a signal handler")?;
     if let Some(directory) = path.parent() {
         // A killed repair leaves computed contents next to its journal.
-        Scratch::remove_abandoned(if directory.as_os_str().is_empty() { Path::new(".") } else { directory });
+        let state = if directory.as_os_str().is_empty() { Path::new(".") } else { directory };
+        journal::remove_abandoned(state, console);
     }
     let out = Stdout::default();
     let mut lines = StepLines::new(&out, globals.json, globals.quiet, PATH_WIDTH);

@@ -8,8 +8,8 @@ use super::prunes::problem;
 use super::scene::{Extent, faults};
 use super::trace::{Fault, calls, can_inject, failing};
 use crate::harness::{Dir, Ftk};
-use crate::manifest::repair::keep;
 use crate::manifest::repair::reprotect::reprotecting;
+use crate::manifest::repair::{damage, keep};
 
 fn stage() -> Dir {
     let dir = Dir::new();
@@ -118,6 +118,83 @@ fn h06_killed_while_a_parity_file_is_updated() {
         let checked = if is_killed { check_updated(&dir) } else { Err("it was not killed".into()) };
         if let Err(why) = checked {
             problems.push(format!("before {} number {}: {why}\n  {}", call.name, call.nth, call.line));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+/// A protected tree with a damaged file, whose manifest is damaged, or gone. Returns also the undamaged manifest.
+fn without_manifest(is_gone: bool) -> (Dir, Vec<u8>) {
+    let dir = stage();
+    protect(&dir).run().status(0);
+    damage(&dir.path("small"));
+    let manifest = dir.aside("manifest");
+    let good = fs::read(&manifest).unwrap();
+    if is_gone {
+        fs::remove_file(manifest).unwrap();
+    } else {
+        let mut bytes = good.clone();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        fs::write(&manifest, bytes).unwrap();
+    }
+    (dir, good)
+}
+
+fn restore(dir: &Dir) -> Ftk {
+    let repair = dir.ftk(["manifest", "repair", ".", "-j", "1", "--yes"]).arg(dir.aside("manifest"));
+    repair.arg("--from").arg(dir.aside("parity"))
+}
+
+/// Checks that the manifest is as before or restored, and that another run completes the work.
+fn check_restored(dir: &Dir, before: Option<&Vec<u8>>, good: &Vec<u8>) -> Result<(), String> {
+    let read = |name: &str| fs::read(dir.aside(name)).ok();
+    let found = read("manifest");
+    if found.as_ref() != before && found.as_ref() != Some(good) {
+        return Err("the manifest is neither old nor new".into());
+    }
+    let again = restore(dir).run();
+    let verified = dir.ftk(["manifest", "verify", "."]).arg(dir.aside("manifest")).run();
+    let left = fs::read_dir(dir.aside("state").join("ftk")).into_iter().flatten();
+    let mut left =
+        left.map(|it| it.unwrap().file_name()).filter(|it| it.as_encoded_bytes().starts_with(b"computed-"));
+    match () {
+        () if again.code() != 0 => Err(format!("not repeated: {}{}", again.text(), again.err)),
+        // An unfinished file is left for `undo`.
+        () if verified.text().lines().any(|line| !line.contains(".ftk-")) => {
+            Err(format!("not repaired: {}{}", verified.text(), verified.err))
+        }
+        () if read("manifest").as_ref() != Some(good) => Err("the manifest is not restored".into()),
+        () if read("manifest.damaged").as_ref() != before => Err("the damaged manifest is not kept".into()),
+        () if left.next().is_some() => Err("computed contents are left".into()),
+        () => Ok(()),
+    }
+}
+
+#[test]
+fn h06_killed_while_the_manifest_is_restored() {
+    if !can_inject() {
+        return;
+    }
+    let mut problems = Vec::new();
+    for is_gone in [false, true] {
+        let (dir, _) = without_manifest(is_gone);
+        let (run, calls) = calls(restore(&dir), &dir);
+        run.status(0).stderr_has("wrote '");
+        let calls: Vec<_> = calls.iter().filter(|call| changes(call)).collect();
+        assert!(calls.len() > 20, "{calls:?}");
+        for call in calls {
+            let (dir, good) = without_manifest(is_gone);
+            let before = fs::read(dir.aside("manifest")).ok();
+            let run = failing(restore(&dir), &dir, call, Fault::Kill).run();
+            let is_killed = run.code() == 128 + 9;
+            let checked = match is_killed {
+                true => check_restored(&dir, before.as_ref(), &good),
+                false => Err("it was not killed".into()),
+            };
+            if let Err(why) = checked {
+                problems.push(format!("before {} number {}: {why}\n  {}", call.name, call.nth, call.line));
+            }
         }
     }
     assert!(problems.is_empty(), "{}", problems.join("\n"));

@@ -14,7 +14,7 @@ use rustix::process::geteuid;
 const PREFIX: &str = "computed-";
 
 /// A directory below the state directory, which only the caller can read. It is locked while it is in use, and removed
-/// when this is dropped. That of a killed run is removed by the next one.
+/// when this is dropped. That of a killed run [is removed](Self::remove_abandoned) by the next one.
 #[derive(Debug)]
 pub struct Scratch {
     path: PathBuf,
@@ -22,14 +22,12 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Creates a directory in `state`, which is created if it is missing. [Removes](Self::remove_abandoned) those of
-    /// killed runs.
+    /// Creates a directory in `state`, which is created if it is missing.
     ///
     /// # Errors
     /// If it cannot be created.
     pub fn create(state: &Path) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(state)?;
-        Self::remove_abandoned(state);
         loop {
             let path = state.join(format!("{PREFIX}{:016x}", RandomState::new().hash_one(())));
             match DirBuilder::new().mode(0o700).create(&path) {
@@ -52,8 +50,10 @@ impl Scratch {
     }
 
     /// Removes the directories of runs that were killed. One that is locked is in use. What cannot be removed is left.
-    pub fn remove_abandoned(state: &Path) {
-        let Ok(entries) = fs::read_dir(state) else { return };
+    /// Returns how many were removed.
+    pub fn remove_abandoned(state: &Path) -> u64 {
+        let Ok(entries) = fs::read_dir(state) else { return 0 };
+        let mut removed = 0;
         for entry in entries.flatten() {
             let (name, path) = (entry.file_name(), entry.path());
             if !name.as_encoded_bytes().starts_with(PREFIX.as_bytes()) {
@@ -63,9 +63,10 @@ impl Scratch {
                 && dir.metadata().is_ok_and(|it| it.uid() == geteuid().as_raw())
                 && dir.try_lock().is_ok()
             {
-                _ = remove(&dir, &path);
+                removed += u64::from(remove(&dir, &path).is_ok());
             }
         }
+        removed
     }
 }
 
@@ -135,6 +136,7 @@ mod tests {
         fs::write(at("other/file"), "file").unwrap();
         std::os::unix::fs::symlink(at("other"), at("computed-link")).unwrap();
         let next = Scratch::create(state.path()).unwrap();
+        assert_eq!(Scratch::remove_abandoned(state.path()), 1);
         assert!(!at("computed-killed").exists());
         for name in ["computed-file", "computed-tree/sub", "other/file", "computed-link"] {
             assert!(at(name).symlink_metadata().is_ok(), "{name}");

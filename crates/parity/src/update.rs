@@ -2,7 +2,7 @@
 //!
 //! New contents get batches of their own, at the end of the stream. Contents that are gone stay where they are, and count as
 //! lost. A batch whose recovery blocks they use up is dissolved: what is left of it moves to the new batches. So do batches
-//! that are small beside the new ones, so that there are few.
+//! that are small compared with the new ones, so that there are few.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fs;

@@ -263,14 +263,15 @@ fn abandoned_contents_are_removed_by_the_next_run_and_by_undo() {
     let abandoned = abandon();
     repair(&dir, &[]).status(0);
     assert!(abandoned.exists(), "a plan changes nothing");
-    repair(&dir, &["--yes"]).status(0);
+    let said = "removed the computed contents of 1 killed run";
+    repair(&dir, &["--yes"]).status(0).stderr_has(said);
     assert!(!abandoned.exists());
     flip(&dir.path("large"), 5);
     repair(&dir, &["--yes"]).status(0);
     let abandoned = abandon();
     dir.ftk(["undo", "--dry-run"]).arg(journal(&dir)).run().status(0);
     assert!(abandoned.exists(), "a plan changes nothing");
-    dir.ftk(["undo"]).arg(journal(&dir)).run().status(0);
+    dir.ftk(["undo"]).arg(journal(&dir)).run().status(0).stderr_has(said);
     assert!(!abandoned.exists());
 }
 

@@ -154,7 +154,14 @@ fn what_cannot_be_updated_is_refused_before_anything_is_written() {
         .run()
         .status(2)
         .stderr_has("--parity needs a file for the new manifest");
-    update().arg(&parity).arg("-o").arg(&parity).arg("--force").run().status(2).stderr_has("is both input and output");
+    update()
+        .arg(&parity)
+        .arg("-o")
+        .arg(&parity)
+        .arg("--force")
+        .run()
+        .status(2)
+        .stderr_has("is both input and output");
     update().arg(dir.path("new")).arg("-o").arg(&manifest).run().status(2).stderr_has("not a parity file");
     update().arg(dir.aside("none")).arg("-o").arg(&manifest).run().status(2).stderr_has("cannot open");
     let other = dir.aside("other");

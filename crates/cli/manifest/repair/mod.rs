@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, bail, ensure};
 use clap::Args;
-use ftk_apply::{Scratch, ensure_safe_directory};
+use ftk_apply::ensure_safe_directory;
 use ftk_file::{Failure, Stat, now_ns};
 use ftk_inventory::Keep;
 use ftk_manifest::{Damage, Found, LinkTo, RepairOptions, RepairPlan, WalkedTree, Why, rewrite};
@@ -25,6 +25,7 @@ use rustix::io::Errno;
 use crate::console::{Console, Outcome};
 use crate::globals::Globals;
 use crate::human;
+use crate::journal::remove_abandoned;
 use crate::lock::Lock;
 use crate::manifest::archive::refuse_archive;
 use crate::manifest::corrupted::CorruptedArgs;
@@ -277,7 +278,7 @@ pub(super) fn run(args: &RepairArgs, globals: &Globals, console: &Console) -> an
     if args.yes {
         let mut repaired = BTreeMap::new();
         if !parities.opened().is_empty() {
-            Scratch::remove_abandoned(&repairs.state_directory()?);
+            remove_abandoned(&repairs.state_directory()?, console);
         }
         // The computed contents are there until all files are restored.
         let computed = parities.are_used().then(|| {
