@@ -202,7 +202,8 @@ struct OneCommand<T: clap::Args> {
 /// Prints the version if it is all that is wanted. The parser would first define every option, which takes longer.
 pub(crate) fn print_version_if_asked() -> Option<anyhow::Result<Outcome>> {
     let mut words = std::env::args_os().skip(1);
-    let is_asked = words.next().is_some_and(|word| word == "--version" || word == "-V") && words.next().is_none();
+    let is_asked =
+        words.next().is_some_and(|word| word == "--version" || word == "-V") && words.next().is_none();
     is_asked.then(|| Stdout::print(format!("ftk {}\n", version()).as_bytes()).map(|()| Outcome::Success))
 }
 
