@@ -361,6 +361,5 @@ fn few_paths_are_examined() {
     let path =
         |found: regex::Captures<'_>| format!("{}/{}", &found[1], found.get(2).map_or("", |it| it.as_str()));
     let paths: BTreeSet<_> = calls.lines().filter_map(|line| call.captures(line).map(path)).collect();
-    println!("{} paths, {} searches", paths.len(), calls.matches("TREE_SEARCH_V2").count());
     assert!((100..=500).contains(&paths.len()), "{}", paths.len());
 }

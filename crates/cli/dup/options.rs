@@ -161,13 +161,13 @@ pub(super) struct BrowseArgs {
 }
 
 impl OutputArgs {
-    /// Returns the format of the report. `is_shown`: whether it goes to a terminal.
-    pub(super) fn format(&self, json: bool, is_shown: bool) -> ReportFormat {
+    /// Returns the format of the report. `is_read`: whether people read it, as on a terminal.
+    pub(super) fn format(&self, json: bool, is_read: bool) -> ReportFormat {
         match self.format {
             _ if self.summary => ReportFormat::Summary,
             Some(format) => format,
             None if json => ReportFormat::Json,
-            None if is_shown && !self.null => ReportFormat::Screen,
+            None if is_read && !self.null => ReportFormat::Screen,
             None => ReportFormat::Fdupes,
         }
     }

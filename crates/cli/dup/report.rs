@@ -38,7 +38,7 @@ pub(super) fn run(
     let stdout = Stdout::default();
     let mut list = List::create(named(output.output.as_deref()), &stdout)?;
     let own = list.own();
-    let format = output.format(globals.json, list.is_shown());
+    let format = output.format(globals.json, list.is_shown() || share.contained.is_some());
     dirs::check_format(&args.dirs, share, format)?;
     let compares_directories = share.contained.is_some();
     let context = SearchContext { own, compares_directories, ..SearchContext::default() };

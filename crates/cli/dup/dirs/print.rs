@@ -56,10 +56,7 @@ pub(in crate::dup) fn print(
                 printing.list.line(|out| push_contained(out, inventory, contained, is_coloured));
             }
         }
-        (ReportFormat::Fdupes, _) => {
-            report.groups.iter().for_each(|group| printing.group(group));
-            report.contained.iter().for_each(|contained| printing.contained(contained));
-        }
+        (ReportFormat::Fdupes, _) => report.groups.iter().for_each(|group| printing.group(group)),
         _ => {}
     }
     Outcome::Success
@@ -89,18 +86,6 @@ impl Printing<'_, '_> {
         self.list.line(|out| {
             for &dir in group.kept.first().into_iter().chain(&group.dirs) {
                 push_path(out, &inventory.dir_path(dir), end, is_shown);
-            }
-            out.push(end);
-        });
-    }
-
-    /// Prints the path, and those of the files that exist nowhere else, then an empty line.
-    fn contained(&mut self, contained: &Contained) {
-        let Self { inventory, end, is_shown, .. } = *self;
-        self.list.line(|out| {
-            push_path(out, &inventory.dir_path(contained.dir), end, is_shown);
-            for &file in &contained.missing {
-                push_path(out, &inventory.path(file), end, is_shown);
             }
             out.push(end);
         });

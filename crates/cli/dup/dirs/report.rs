@@ -20,10 +20,9 @@ pub(in crate::dup) fn check_format(
 ) -> anyhow::Result<()> {
     let is_used = args.is_used() || share.contained.is_some();
     ensure!(!is_used || format != ReportFormat::Csv, "a table of --format csv has only files: use --json");
-    let has_both = args.is_used() && share.contained.is_some();
     ensure!(
-        !has_both || format != ReportFormat::Fdupes,
-        "--contained and groups cannot be told apart in this format: use --json or --format screen"
+        share.contained.is_none() || format != ReportFormat::Fdupes,
+        "--contained: in lists of --format fdupes and -0, all files of a group are equal: use --json or --format screen"
     );
     Ok(())
 }
