@@ -15,7 +15,7 @@ use std::time::Duration;
 use ftk_file::Failure;
 use ftk_hash::{Algorithm, Digest, Platform};
 use ftk_inventory::{Collect, FileNo, Inventory, Keep};
-use ftk_process::{Progress, Report, Resources, Rows, State, Watch, Work, process};
+use ftk_process::{Progress, Report, Resources, Rows, State, Watch, Work, file_system, process};
 use ftk_read::Span;
 use ftk_sched::{Backend, Constants, Limits, Model, Stop, Threads};
 use ftk_walk::Walker;
@@ -332,4 +332,21 @@ fn progress_never_exceeds_the_number_of_files() {
     let report = process(&work, &mut rows, &resources);
     assert_eq!(report.done.files, 130);
     assert!(calls.into_inner() > 0 && most.into_inner() <= 130);
+}
+
+#[test]
+fn a_tree_on_one_file_system_has_the_name_of_that() {
+    let root = tempfile::tempdir().unwrap();
+    fs::create_dir_all(root.path().join("a/b")).unwrap();
+    fs::write(root.path().join("a/b/below"), "below").unwrap();
+    fs::write(root.path().join("top"), "top").unwrap();
+    let name = file_system(&inventory(root.path()));
+    assert!(name.is_some());
+    assert_eq!(name, file_system(&inventory(&root.path().join("a"))));
+    // A file as the starting point, several file systems, and nothing at all.
+    assert_eq!(file_system(&inventory(&root.path().join("top"))), None);
+    let several = Walker::new([root.path(), Path::new("/proc/self/fdinfo")]);
+    let parts = several.threads(1).run(|worker| Collect::new(worker, Keep::Files));
+    assert_eq!(file_system(&Inventory::merge(parts).unwrap()), None);
+    assert_eq!(file_system(&inventory(&root.path().join("missing"))), None);
 }
