@@ -77,8 +77,8 @@ pub(crate) struct Worker<'a, V: Visitor> {
     deque: Deque<Task<V::Dir>>,
     opener: Opener<V::Dir>,
     buffer: Vec<u8>,
-    /// Directories that were found and are not yet queued, with their inode numbers.
-    found: Vec<(u64, Arc<Node<V::Dir>>)>,
+    /// Directories that were found and are not yet queued.
+    found: Vec<Arc<Node<V::Dir>>>,
     /// Whether more threads may be started.
     may_grow: bool,
     /// The directories that were entered. Empty unless all links are followed.
@@ -355,8 +355,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
                     return self.report(entry.error(op, leads_back_to(ancestor)));
                 }
                 let tag = self.visitor.descend(Some(node.tag()), &mut entry);
-                let child = Node::child(node, entry.name_c(), entry.via_link(), tag);
-                self.found.push((ino, Arc::new(child)));
+                self.found.push(Arc::new(Node::child(node, entry.name_c(), entry.via_link(), tag)));
             }
             Step::Descend if entry.is_covered => {
                 let mut path = Vec::new();
@@ -439,12 +438,7 @@ impl<'a, V: Visitor> Worker<'a, V> {
         }
         self.opener.keep(opened.node, &opened.fd);
         let (deque, found) = (&self.deque, &mut self.found);
-        // The last one queued is the next one listed. On ext4, the order of inode numbers is that of the blocks: a cold
-        // walk of 2,000 directories seeks backward 580 times instead of 1,400.
-        found.sort_unstable_by_key(|&(ino, _)| Reverse(ino));
-        self.shared
-            .idle
-            .publish(found.len(), || found.drain(..).for_each(|(_, child)| deque.push(child.into())));
+        self.shared.idle.publish(found.len(), || found.drain(..).for_each(|child| deque.push(child.into())));
         self.may_grow = grow(self.deque.len());
     }
 
