@@ -234,10 +234,7 @@ fn search() -> impl Strategy<Value = Search> {
     let since = times.clone().map(|(at, before)| both(&["--changed-within", &at], &["-newermt", &before]));
     let before = times.map(|(at, before)| both(&["--changed-before", &at], &["!", "-newermt", &before]));
     let newer = [both(&["--newer", "../outside/file"], &["-newer", "../outside/file"])];
-    let owners = [
-        both(&["--owner", "root"], &["-user", "root"]),
-        both(&["--owner", ":7"], &["-gid", "7"]),
-    ];
+    let owners = [both(&["--owner", "root"], &["-user", "root"]), both(&["--owner", ":7"], &["-gid", "7"])];
     let others = [
         both(&["--owner", "7:!7"], &["-uid", "7", "!", "-gid", "7"]),
         both(&["--owner", "!0:0"], &["!", "-uid", "0", "-gid", "0"]),
@@ -284,7 +281,8 @@ fn search() -> impl Strategy<Value = Search> {
     let walk = (any::<bool>(), 0_u32..3, option::of(0_u32..4), pruned);
     (walk, by_name, by_inode).prop_map(|((follow, min_depth, max_depth, pruned), n, i)| {
         let tests = vec![
-            n.0, n.1, n.2, n.3, n.4, i.0.0, i.0.1, i.1.0, i.1.1, i.1.2, i.2.0, i.2.1, i.3, i.4.0, i.4.1, i.5, i.6,
+            n.0, n.1, n.2, n.3, n.4, i.0.0, i.0.1, i.1.0, i.1.1, i.1.2, i.2.0, i.2.1, i.3, i.4.0, i.4.1, i.5,
+            i.6,
         ];
         Search { follow, min_depth, max_depth, pruned, tests }
     })

@@ -434,8 +434,11 @@ impl SelectionBuilder {
         let before = self.before.map(|before| modified(Ordering::Less, before));
         one_of("--changed-before", before.into_iter().collect());
         // Of several negations, one would always be true.
-        let (not, owners): (Vec<Term>, _) =
-            self.owners.iter().cloned().partition(|it| matches!(it, Term::Owner(owner) if owner.is_negated()));
+        let (not, owners): (Vec<Term>, _) = self
+            .owners
+            .iter()
+            .cloned()
+            .partition(|it| matches!(it, Term::Owner(owner) if owner.is_negated()));
         one_of("--owner", owners);
         not.into_iter().for_each(|owner| one_of("--owner", vec![owner]));
         one_of("--nouser", self.unnamed[0].then_some(Term::NoUser).into_iter().collect());

@@ -63,8 +63,9 @@ pub(in crate::dup) struct ShareArg {
 
     /// Report directories of which P% exists elsewhere
     ///
-    /// At least this share of the files and of the bytes must also exist outside of the directory. With --json, the report
-    /// lists the files that exist nowhere else; of nested directories, it has only the outermost. Examples: 90%, 99.5%.
+    /// At least this share of the files and of the bytes must also exist outside of the directory. With --json, the
+    /// report lists the files that exist nowhere else; of nested directories, it has only the outermost. Examples: 90%,
+    /// 99.5%.
     #[arg(long, value_name = "P%", value_parser = parse_share)]
     pub(in crate::dup) contained: Option<Share>,
 }
