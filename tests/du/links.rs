@@ -49,7 +49,13 @@ fn a_nested_starting_point_counts_only_there() {
     dir.file("a/x", &bytes(1, 1000)).file("a/b/y", &bytes(2, 50));
     for args in [["a", "a/b"], ["a/b", "a"]] {
         assert_eq!(apparent(&dir, &args), [("a".into(), 1000), ("a/b".into(), 50)]);
+        let run = dir.ftk(["du"]).args(args).run().status(0);
+        run.stderr_has("'a/b' is below 'a' and counts only for itself\n");
     }
+    dir.file("a-b/z", b"");
+    dir.ftk(["du", "-s", "a", "a-b", "a"]).run().status(0).stderr_lacks("counts only for itself");
+    let run = dir.ftk(["du", "-s", "./a/b", "a-b", "a/b/y", "."]).run().status(0);
+    run.stderr_has("'a-b' is below '.' and counts only for itself, and 2 more likewise\n");
 }
 
 #[test]

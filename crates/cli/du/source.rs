@@ -1,11 +1,14 @@
 //! Counts the trees of a walk, or that of a file.
 
-use std::ffi::CString;
+use std::ffi::{CString, OsStr};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Context as _;
 use ftk_file::Sealer;
 use ftk_inventory::Budget;
+use ftk_record::quote;
 use ftk_select::{Roots, Selection, Skipped};
 use ftk_usage::{Count, Unknown, Usage};
 use ftk_walk::{Follow, Op, WalkError};
@@ -93,6 +96,7 @@ pub(super) fn count_walk(
     }
     let usage = Usage::merge(parts).with_context(|| too_large(budget))?;
     say_skipped(skipped, Default::default(), console);
+    say_nested(roots, console);
     say_vanished(vanished, console);
     rules.say(console);
     let total = usage.total();
@@ -104,6 +108,31 @@ pub(super) fn count_walk(
     }
     let outcome = if errors.is_empty() { Outcome::Success } else { Outcome::Error };
     Ok(Counted { usage, unreadable: errors.len() as u64, outcome, start, file_systems })
+}
+
+/// Says which starting points are below others: their entries count only for them.
+fn say_nested(roots: &[CString], console: &Console) {
+    let path = |root: &CString| Path::new(OsStr::from_bytes(root.to_bytes())).canonicalize().ok();
+    let mut paths: Vec<_> = roots.iter().filter_map(|root| Some((path(root)?, root))).collect();
+    // Directories come before what is below them.
+    paths.sort_unstable();
+    let mut above: Vec<&(PathBuf, &CString)> = Vec::new();
+    let mut nested = Vec::new();
+    for it in &paths {
+        while above.pop_if(|dir| !it.0.starts_with(&dir.0)).is_some() {}
+        nested.extend(
+            above
+                .last()
+                .filter(|dir| dir.0 != it.0)
+                .map(|dir| [it.1, dir.1].map(|path| quote(path.as_bytes()))),
+        );
+        above.push(it);
+    }
+    if let [[below, dir], more @ ..] = &*nested {
+        let more =
+            if more.is_empty() { String::new() } else { format!(", and {} more likewise", more.len()) };
+        console.summary(format_args!("{below} is below {dir} and counts only for itself{more}"));
+    }
 }
 
 /// Returns the paths of vanished entries, and the errors sorted by path. A directory that is mounted below
