@@ -40,6 +40,45 @@ fn through_a_symbolic_link() {
     }
 }
 
+/// As with `-o` and a glob, but without a name of a list.
+#[test]
+fn a_file_that_is_no_text_is_not_replaced() {
+    let dir = Dir::new();
+    dir.file("x", b"abc");
+    dir.ftk(["manifest", "create", "-o", "../m.jsonl", "."]).run().status(0);
+    let kinds = [
+        &b"\xff\xd8\xff\xe0\0\x10JFIF"[..],
+        b"\x89PNG\r\n\x1a\n",
+        b"PK\x03\x04",
+        b"\x1f\x8b\x08",
+        b"\x7fELF\x02",
+    ];
+    for args in [
+        &["hash", "x"][..],
+        &["hash", "--tree", "."],
+        &["dup", "."],
+        &["dup", "--json", "."],
+        &["report", "."],
+        &["manifest", "create", "."],
+        &["manifest", "export", "--format", "mtree", "../m.jsonl"],
+        &["manifest", "plan", "--shards", "2", "."],
+    ] {
+        for content in kinds {
+            fs::write(dir.aside("picture"), content).unwrap();
+            let run = dir.ftk(args).args(["-o", "../picture"]).run().status(2);
+            run.stderr_has("'../picture' is not a text file, and would be replaced");
+            assert_eq!(fs::read(dir.aside("picture")).unwrap(), content, "{args:?}");
+        }
+    }
+    // Names end with NUL, and manifests may be compressed: ftk replaces what it wrote itself.
+    for args in
+        [&["hash", "-z", "x", "-o", "../nul"][..], &["manifest", "create", ".", "--force", "-o", "../m.zst"]]
+    {
+        dir.ftk(args).run().status(0);
+        dir.ftk(args).run().status(0);
+    }
+}
+
 /// The results of the readable files are kept, but replace no list.
 #[test]
 fn the_list_of_a_run_with_failures_is_written() {
