@@ -213,6 +213,17 @@ fn help() {
     ] {
         assert_eq!(page(words), page(same));
     }
+    for (tool, of) in [
+        ("md5deep", "hashdeep"),
+        ("md5sum", "sha256sum"),
+        ("B2SUM", "sha256sum"),
+        ("bagit", "BagIt"),
+        ("bagit.py", "BagIt"),
+        ("par2", "par2"),
+        ("ripgrep", "rg"),
+    ] {
+        assert!(page(&["help", "coming-from", tool]).starts_with(&format!("## {of}\n")), "{tool}");
+    }
     let dir = Dir::new();
     for words in
         [&["help", "nonsense"][..], &["help", "dup", "nonsense"], &["help", "coming-from", "nonsense"]]

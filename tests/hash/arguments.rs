@@ -287,9 +287,14 @@ fn an_incomplete_list_does_not_replace_a_good_one() {
     dir.ftk(["hash", "-a", "md5", "..", "-n", "list*", "--max-depth", "1", "-o", "../list"]).run().status(2);
     assert!(read("list") == "an old list\n" && read("list.incomplete").contains("t"));
     let empty = "ftk: '../list' was not replaced, since no file was hashed (is something not mounted?)\n";
-    for args in
-        [&["empty"][..], &["a", "-n", "b"], &["missing"], &["empty", "-a", "s3-etag"], &["missing", "--tree"]]
-    {
+    for args in [
+        &["empty"][..],
+        &["a", "-n", "b"],
+        &["missing"],
+        &["empty", "-a", "s3-etag"],
+        &["missing", "--tree"],
+        &["--files0-from=/dev/null"],
+    ] {
         dir.ftk(["hash", "-o", "../list"]).args(args).run().status(2).stderr_has(empty);
         assert!(read("list") == "an old list\n" && read("list.incomplete").contains("t"), "{args:?}");
     }

@@ -1,6 +1,6 @@
 //! Options that have another meaning in another tool must not produce a wrong result with status 0.
 
-use crate::harness::{Dir, Run};
+use crate::harness::{Dir, Run, needs};
 
 /// A row of the table in `ftk help coming-from`.
 struct Row {
@@ -15,14 +15,16 @@ fn rows(dir: &Dir) -> Vec<Row> {
     let lines = page.text().lines().filter(|line| line.starts_with("| `"));
     // Tables of two columns have whole commands, which other tests run.
     let lines = lines.filter(|line| line.matches(" | ").count() == 2);
-    let rows = lines.map(|line| {
+    // Spellings of one option share a line.
+    let rows = lines.flat_map(|line| {
         let cells: Vec<_> = line.trim_matches('|').split(" | ").map(str::trim).collect();
         let [there, commands, here] = cells[..] else { panic!("{line}") };
-        Row {
-            there: there.trim_matches('`').into(),
+        let row = |there: &str| Row {
+            there: there.into(),
             commands: commands.split(", ").map(Into::into).collect(),
             here: here.replace('`', ""),
-        }
+        };
+        there.trim_matches('`').split("`, `").map(row).collect::<Vec<_>>()
     });
     rows.collect()
 }
@@ -30,6 +32,7 @@ fn rows(dir: &Dir) -> Vec<Row> {
 fn scene() -> Dir {
     let dir = Dir::new();
     dir.file("a/x", b"one").file("a/y", b"one").file("b/x", b"two").file("file", b"").file("d/z", b"");
+    dir.file("list", b"d41d8cd98f00b204e9800998ecf8427e  d/z\n");
     dir
 }
 
@@ -46,6 +49,7 @@ fn run(dir: &Dir, command: &str, there: &str) -> Run {
     let value = |word: &str| match word {
         "FILE" => "file".into(),
         "DIR" => "a".into(),
+        "LIST" => "list".into(),
         "sh:FILE" => "sh:file".into(),
         "GLOB" => "*.x".into(),
         "RE" => "x".into(),
@@ -87,7 +91,10 @@ fn h79_every_row_of_the_table() {
             let hint = match (&*row.there, is_careful) {
                 ("PATTERN", _) => "to search by name: ftk find -n '*jpg*'",
                 ("-x CMD", _) => "to run a command: ftk find --exec",
-                ("-x -k FILE" | "-a -k FILE", _) => "--check FILE",
+                ("-x LIST", _) => {
+                    ": ftk manifest import list -o k.jsonl, then ftk manifest unique a k.jsonl; "
+                }
+                ("-a -k FILE", _) => "by content: ftk manifest import FILE",
                 ("-n DIR" | "-o name" | "-o sh:FILE", _) => ", and '",
                 (_, true) => row.here.split_once("; ").unwrap().1,
                 _ => &row.here,
@@ -110,6 +117,55 @@ fn h79_operators_before_the_path() {
     }
 }
 
+/// A trial: `md5deep -x LIST` became a list of everything, and of LIST.
+#[test]
+fn h79_a_list_of_known_files_is_no_path() {
+    let dir = scene();
+    let hashdeep = b"%%%% HASHDEEP-1.0\n%%%% size,md5,filename\n## $ hashdeep\n##\n0,d41d8cd98f00b204e9800998ecf8427e,z\n";
+    dir.file("it's", hashdeep);
+    for (args, import, path) in [
+        (&["-x", "list", "a"][..], "list", "a"),
+        (&["-rx", "list", "a"], "list", "a"),
+        (&["a", "-a", "md5", "-x", "list"], "list", "a"),
+        (&["-x", "it's", "--", "-"], "'it'\\''s'", "-"),
+        (&["-x", "list"], "list", "PATH"),
+    ] {
+        let run = dir.ftk(["hash"]).args(args).stdin(b"").run().status(2).stdout("");
+        run.stderr_has(&format!(
+            "ftk manifest import {import} -o k.jsonl, then ftk manifest unique {path} k.jsonl"
+        ));
+    }
+    for args in
+        [&["--one-file-system", "list"][..], &["list", "-x"], &["-x", "a", "list"], &["-x", "a/x", "file"]]
+    {
+        dir.ftk(["hash"]).args(args).run().status(0);
+    }
+}
+
+/// What the page says instead of `md5deep -x` does the same, also for files that have another name.
+#[test]
+fn h79_unique_lists_what_md5deep_x_lists() {
+    needs!("hashdeep");
+    let dir = scene();
+    dir.file("new/renamed", b"one").file("new/a/x", b"three").file("new/other", b"four");
+    let by = |words: &[&str]| dir.ftk([""; 0]).instead(&dir, words).run();
+    let run = |words: &[&str]| dir.ftk(words).run().status(0);
+    let known = by(&["md5deep", "-r", "-l", "a"]).status(0);
+    let deep = by(&["hashdeep", "-r", "a"]).status(0);
+    dir.file("k", &known.out).file("deep", &deep.out);
+    let root = dir.path("").canonicalize().unwrap();
+    run(&["manifest", "import", "k", "-o", "k.jsonl"]);
+    run(&["manifest", "import", "--root", root.to_str().unwrap(), "deep", "-o", "deep.jsonl"]);
+    let mut unknown: Vec<_> =
+        by(&["md5deep", "-r", "-l", "-x", "k", "new"]).text().lines().map(String::from).collect();
+    unknown.sort();
+    assert_eq!(unknown, ["new/a/x", "new/other"]);
+    for known in ["k.jsonl", "deep.jsonl"] {
+        let ours = dir.ftk(["manifest", "unique", "new", known]).run().status(1);
+        assert_eq!(ours.text().lines().collect::<Vec<_>>(), unknown);
+    }
+}
+
 /// The commands of the original report: each did something else and exited with status 0.
 #[test]
 fn h79_recursive_means_recursive() {
@@ -128,7 +184,7 @@ fn h79_recursive_means_recursive() {
     for command in [&["create", "-r", "a"][..], &["create", "a", "--recursive"]] {
         dir.ftk(["manifest"]).args(command).run().status(0);
     }
-    dir.ftk(["find", "-r", "x", "a"]).run().status(2).stdout("").stderr_has("unexpected argument '-r'");
+    dir.ftk(["find", "-r", "x", "a"]).run().status(2).stdout("").stderr_has("there is no option '-r'");
 }
 
 /// Two clusters of short options that hide a value.

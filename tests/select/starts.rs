@@ -62,7 +62,13 @@ fn an_empty_list_selects_nothing() {
     for option in ["--files-from", "--files0-from"] {
         dir.ftk(["find", option, "../empty"]).run().status(0).stdout("").stderr("");
         dir.ftk(["find", option, "../empty", "c"]).run().status(0).stdout("c\n").stderr("");
-        dir.ftk(["hash", option, "../empty"]).stdin(b"not read").run().status(0).stdout("");
+        dir.ftk(["hash", option, "../empty"])
+            .stdin(b"not read")
+            .run()
+            .status(0)
+            .stdout("")
+            .stderr(&format!("  the list of {option} is empty: no file hashed\n"));
+        dir.ftk(["hash", option, "../empty", "c"]).run().status(0).stderr_lacks("empty");
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use ftk_hash::Algorithm;
-use ftk_record::sanitize;
+use ftk_record::{quote, sanitize, shell_argument};
 
 use super::table::{COMMANDS, NO_DELETE, OPTIONS, TABLE, VERBS};
 use super::{Row, answer, command_of, explained_cluster, hint, name_hint, plain, see};
@@ -104,7 +104,7 @@ pub(crate) fn explain(error: &mut clap::Error, line: &CommandLine) -> Option<Str
         // A cluster such as `-avvk`: an audit of hashdeep.
         ErrorKind::ValueValidation | ErrorKind::InvalidValue
             if argument.starts_with("--algorithm ")
-                && string(error, ContextKind::InvalidValue).is_some_and(|it| it.bytes().all(is_of_audit)) =>
+                && string(error, ContextKind::InvalidValue).is_some_and(|it| is_audit(&it)) =>
         {
             short_of(command, line, |row| row.is_short_of("--algorithm"))
         }
@@ -145,9 +145,11 @@ fn of_sha(bits: &str) -> Option<Algorithm> {
     bits.parse::<u64>().ok().and_then(|bits| format!("sha{bits}").parse().ok())
 }
 
-/// Returns whether this is a letter that users of hashdeep write after the `-a` of an audit.
-fn is_of_audit(letter: u8) -> bool {
-    b"vkrlxe".contains(&letter)
+/// Returns whether this is what users of hashdeep write after the `-a` of an audit: nothing, or other options of an
+/// audit in the same word, such as `vvk`. No other letter than `v` is written twice.
+fn is_audit(value: &str) -> bool {
+    let is_once = |letter: char| letter == 'v' || value.matches(letter).count() == 1;
+    value.chars().all(|letter| "vkrle".contains(letter) && is_once(letter))
 }
 
 /// Returns the hint for a word in place of a command that other tools have.
@@ -234,6 +236,31 @@ pub(crate) fn operand_hint(path: &[u8], line: &CommandLine) -> Option<String> {
     }
     let glob = if path.contains(['*', '?']) { path.to_owned() } else { format!("*{path}*") };
     Some(format!("to search by name: ftk find -n '{glob}'"))
+}
+
+/// Returns the hint for `-x` with a checksum list after it: hashdeep lists what it does not have. `is_list` says whether
+/// a file is one. In one word with other letters, `-x` is the last.
+pub(crate) fn known_files(line: &CommandLine, is_list: impl Fn(&Path) -> bool) -> Option<String> {
+    let is_short = |word: &Word| word.text.len() == 2 || !word.text.as_encoded_bytes().starts_with(b"--");
+    let is_meant = |pair: &&[Word]| {
+        pair[0].role == Role::Flags
+            && is_short(&pair[0])
+            && pair[0].text.as_encoded_bytes().ends_with(b"x")
+            && pair[1].role == Role::Operand
+            && is_list(Path::new(&pair[1].text))
+    };
+    let at = line.words.windows(2).position(|pair| is_meant(&pair))?;
+    let list = line.words[at + 1].text.as_encoded_bytes();
+    let others = line.words[at + 2..].iter().chain(&line.words[..at]);
+    let path = others.filter(|word| word.role == Role::Operand).map(|word| &word.text).next();
+    let path = path.map_or_else(|| "PATH".into(), |path| shell_argument(path.as_encoded_bytes()));
+    Some(format!(
+        "-x is --one-file-system in ftk, and {} is a checksum list; for -x of md5deep and hashdeep: ftk manifest import {} \
+         -o k.jsonl, then ftk manifest unique {path} k.jsonl; to hash the list: --one-file-system   ({})",
+        quote(list),
+        shell_argument(list),
+        see("hashdeep")
+    ))
 }
 
 /// Removes the parser's suggestions for an unknown command, except those of which it may be a misspelling.

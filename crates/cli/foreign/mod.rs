@@ -13,7 +13,7 @@ use std::ffi::OsStr;
 
 use dup::{explained_cluster, name_hint};
 pub(crate) use dup::{refuse_in_search, refuse_output};
-pub(crate) use explain::{explain, keep_slips, operand_hint};
+pub(crate) use explain::{explain, keep_slips, known_files, operand_hint};
 pub(crate) use page::page;
 pub(crate) use table::TOOLS;
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::table::{Row, TABLE, TOOLS};
+use super::table::{ALIASES, Row, TABLE, TOOLS};
 
 const TOP: &str = "\
 # Coming from find, fd, du, ncdu, dust, fdupes, jdupes, rdfind, czkawka, fclones, rmlint, hashdeep, diff, cmp, AIDE, CIS, ascmhl, par2, SnapRAID, BagIt, rg, rsync
@@ -173,8 +173,13 @@ ftk compares trees, and copies nothing: rsync copies what ftk lists.
 
 /// Returns the section about `tool`, or the whole page. `None` if the table has no such tool.
 pub(crate) fn page(tool: Option<&str>) -> Option<String> {
+    let section = |tool: &str| {
+        let alias =
+            ALIASES.iter().find(|(names, _)| names.iter().any(|name| name.eq_ignore_ascii_case(tool)));
+        alias.map_or_else(|| tool.to_owned(), |(_, section)| (*section).to_owned())
+    };
     match tool {
-        Some(tool) => part(tool),
+        Some(tool) => part(&section(tool)),
         None => Some(
             TOOLS.iter().filter_map(|tool| part(tool)).fold(TOP.into(), |page, part| page + "\n" + &part),
         ),

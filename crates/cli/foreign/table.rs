@@ -56,6 +56,10 @@ const IMMEDIATE: &str =
     "it deletes at once: look at the plan of `ftk dup prune --action delete`, then add --yes";
 const ISOLATE: &str = "use `ftk dup prune --isolate`, which keeps all copies under the PATH of the kept file";
 const PERMISSIONS: &str = "omit it: `ftk dup` compares only contents; `ftk dup prune --action hardlink` leaves files whose metadata differ";
+/// How to compare files with a list by content, as md5deep does, whatever their names are.
+const BY_CONTENT: &str = "by content: `ftk manifest import FILE -o k.jsonl` (with --root DIR if its names begin with \
+    DIR/), then `ftk manifest unique PATH k.jsonl`, which lists the files whose content FILE does not have; by name: \
+    `--check FILE`, with `--new` for files that FILE does not name";
 const DELETE_METHOD: &str =
     "use `ftk dup prune --action delete --keep oldest`; AEN is --keep newest, and HARD --action hardlink";
 
@@ -84,6 +88,31 @@ pub(crate) const TOOLS: [&str; 23] = [
     "BagIt",
     "rg",
     "rsync",
+];
+
+/// Other names of tools, and the sections about them.
+pub(super) const ALIASES: &[(&[&str], &str)] = &[
+    (&["md5deep", "sha1deep", "sha256deep", "tigerdeep", "whirlpooldeep"], "hashdeep"),
+    (
+        &[
+            "md5sum",
+            "sha1sum",
+            "sha224sum",
+            "sha384sum",
+            "sha512sum",
+            "shasum",
+            "b2sum",
+            "b3sum",
+            "cksum",
+            "openssl",
+        ],
+        "sha256sum",
+    ),
+    (&["bagit.py", "bag"], "BagIt"),
+    (&["par2create", "par2verify", "par2repair", "par2cmdline"], "par2"),
+    (&["gdu", "dua"], "ncdu"),
+    (&["mhl", "ascmhl-debug"], "ascmhl"),
+    (&["ripgrep"], "rg"),
 ];
 
 type Commands = &'static [&'static str];
@@ -133,20 +162,24 @@ pub(super) const COMMANDS: &[(&[&str], &str)] = &[
     (&["ncdu", "gdu", "dua"], "use `ftk du --interactive`"),
     (&["df", "free"], "use `ftk du`, which shows what uses the space"),
     (
-        &[
-            "checksum",
-            "checksums",
-            "sum",
-            "md5",
-            "md5sum",
-            "sha1sum",
-            "sha256",
-            "sha256sum",
-            "b3sum",
-            "hashdeep",
-        ],
+        &["checksum", "checksums", "sum", "md5", "md5sum", "sha1sum", "sha256", "sha256sum", "b3sum"],
         "use `ftk hash`, with `-a` for another algorithm",
     ),
+    (
+        &["hashdeep", "md5deep", "sha1deep", "sha256deep"],
+        "use `ftk hash`, with `-a` for another algorithm; `ftk help coming-from hashdeep` has its options",
+    ),
+    (
+        &["bagit", "bagit.py", "bag"],
+        "use `ftk hash --bag DIR`, with --create to make a bag; see `ftk help coming-from BagIt`",
+    ),
+    (
+        &["par2", "par2create", "par2verify", "par2repair", "protect"],
+        "use `ftk manifest create`, then `protect` and `repair`; see `ftk help coming-from par2`",
+    ),
+    (&["snapraid"], "use `ftk manifest`; see `ftk help coming-from SnapRAID`"),
+    (&["aide"], "use `ftk manifest create` and `verify`; see `ftk help coming-from AIDE`"),
+    (&["ascmhl", "mhl"], "use `ftk hash --check`, or --format mhl; see `ftk help coming-from ascmhl`"),
     (&["check", "audit"], "use `ftk hash --check` for a list, or `ftk manifest verify` for a manifest"),
     (&["verify", "scan"], "use `ftk manifest verify`, or `ftk hash --check` for a list"),
     (&["scrub", "repair", "create", "snapshot"], "it belongs to `ftk manifest`"),
@@ -619,7 +652,7 @@ pub(super) const TABLE: &[Row] = &[
         "--output",
         "use `ftk dup prune --script`, or `--format` and `--output`",
     ),
-    row("hashdeep", "-k FILE", HASH, "use `--check FILE`, with `--new` for an audit"),
+    row("hashdeep", "-k FILE", HASH, BY_CONTENT),
     differs(
         "hashdeep",
         "-a -k FILE",
@@ -629,13 +662,13 @@ pub(super) const TABLE: &[Row] = &[
     ),
     differs("hashdeep", "-c md5,sha1", HASH, "--check", "use `-a md5,sha1`"),
     differs("hashdeep", "-o f", HASH, "--output", "use `--type f`"),
-    differs("hashdeep", "-x -k FILE", HASH, "--one-file-system", "use `--check --new FILE`"),
+    differs("md5deep, hashdeep", "-x LIST", HASH, "--one-file-system", BY_CONTENT),
     row("hashdeep", "-l", HASH, "omit it: paths are printed as they are given"),
     row("hashdeep", "-b", HASH, "omit it: paths are printed as they are given"),
     row("hashdeep", "-s", HASH, "use `--quiet`; errors are always shown"),
-    row("hashdeep", "-m FILE", HASH, "use `--check FILE`"),
-    row("hashdeep", "-M FILE", HASH, "use `--check FILE`"),
-    row("hashdeep", "-X FILE", HASH, "use `--check --new FILE`"),
+    row("md5deep, hashdeep", "-m FILE", HASH, BY_CONTENT),
+    row("md5deep, hashdeep", "-M FILE", HASH, BY_CONTENT),
+    row("md5deep, hashdeep", "-X FILE", HASH, BY_CONTENT),
     row("hashdeep", "-f FILE", HASH, "use `--files-from FILE`"),
     row("hashdeep", "-p 1M", HASH, "ftk cannot hash pieces of files"),
     row("sha256sum", "-b", HASH, "omit it: files are always read as they are"),

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader};
+use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use ftk_record::{End, ListError, ListFormat, ListLine, ListReader, likely_algori
 
 use crate::console::Console;
 use crate::human;
-use crate::input::foreign;
+use crate::input::{foreign, open_file};
 
 /// Lines per list that are reported because they cannot be used. Further ones are only counted.
 const NAMED: u64 = 10;
@@ -81,6 +81,19 @@ pub(crate) struct ReadList {
     pub(crate) is_cut_off: bool,
     /// Algorithms that were guessed from the length of a digest.
     pub(crate) assumed: Vec<Algorithm>,
+}
+
+/// Returns whether the first lines of a regular file have a digest, as those of a list do. A file that cannot be read is
+/// no list.
+pub(crate) fn is_list(path: &Path) -> bool {
+    /// The most bytes that are read. The lines before the first digest are comments.
+    const HEAD: u64 = 64 << 10;
+    let has_digest = || -> io::Result<bool> {
+        let mut input = BufReader::new(open_file(path.as_os_str())?.take(HEAD));
+        let format = ListFormat::of(path.as_os_str(), input.fill_buf()?);
+        Ok(ListReader::open(input, format, End::Newline, &[])?.next()?.is_some_and(|it| it.line.is_ok()))
+    };
+    path.is_file() && has_digest().unwrap_or(false)
 }
 
 impl Reading<'_> {

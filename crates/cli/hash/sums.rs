@@ -10,7 +10,7 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::Path;
 use std::time::Instant;
 
-use anyhow::{Context as _, ensure};
+use anyhow::{Context as _, bail, ensure};
 use ftk_file::Stream;
 use ftk_hash::{Algorithm, Digest};
 use ftk_inventory::Keep;
@@ -24,17 +24,26 @@ use crate::algorithm::wanted;
 use crate::asked;
 use crate::cache;
 use crate::console::{Console, Outcome, cause, say_failed};
+use crate::foreign;
 use crate::globals::Globals;
 use crate::hash::list::{Format, below, emit};
+use crate::hash::reading::is_list;
 use crate::hash::{HashArgs, ListFormatArg, mhl};
 use crate::human;
 use crate::input;
+use crate::line::CommandLine;
 use crate::list::{List, named};
 use crate::run::{Hashed, Run};
 use crate::scan::too_large;
 use crate::stdout::Stdout;
 
 pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
+    // The command line is only classified if it may be one of hashdeep: this takes longer than many a run.
+    if args.selection.one_file_system()
+        && let Some(hint) = foreign::known_files(CommandLine::of_process(), is_list)
+    {
+        bail!(hint);
+    }
     let mut run = Run::new(globals, console)?;
     let started = Timestamp::now();
     let algorithms = match &*args.algorithms() {
@@ -119,6 +128,9 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
             && starts.iter().any(|start| without_slashes(start.as_bytes()) == dir.as_os_str().as_bytes())
     });
     let has_starts = !starts.is_empty();
+    if let Some(option) = lists.list_option().filter(|_| !has_starts && stdins == 0 && special.is_empty()) {
+        console.summary(format_args!("the list of {option} is empty: no file hashed"));
+    }
     // The rate in the summary is that of the files.
     run.start = Instant::now();
     let hint = if args.special { "" } else { " (add --special to read it)" };

@@ -1,20 +1,23 @@
 //! Tells how to check a list whose names are relative to another directory.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use ftk_record::{quote, shell_word};
 
 use crate::hash::check::lists::List;
+use crate::hash::reading::bare_name;
 
 /// The most directories above the working directory and above the list in which the first file is looked for.
 const ABOVE: usize = 8;
 
-/// Returns a message about a list none of whose files exists, with an option that finds them if there is one.
+/// Returns a message about a list none of whose files exists, with an option that finds them if there is one. `paths`
+/// are the other arguments: a directory among them may be meant.
 pub(super) fn hint(
     list: &List,
     root: Option<&Path>,
+    paths: &[OsString],
     mut names: impl Iterator<Item = Vec<u8>>,
 ) -> Option<String> {
     let first = names.next()?;
@@ -35,15 +38,13 @@ pub(super) fn hint(
             .filter(|dir| !dir.as_os_str().is_empty())
             .into_iter()
             .flat_map(up)
+            .chain(paths.iter().map(PathBuf::from).filter(|path| path.is_dir()))
             .chain(up(PathBuf::from("..")))
             .find(|dir| exists(dir, &first));
         if let Some(dir) = found {
             let option = shell_word(dir.as_os_str().as_bytes());
             return Some(format!("no file of {of} is here: --root {option} finds them"));
         }
-    }
-    if shared.is_empty() {
-        return None;
     }
     // As few leading directories as possible are too many: the list may be about a part of the tree.
     let leading = memchr::memchr_iter(b'/', &shared).map(|slash| &first[..slash]);
@@ -59,7 +60,16 @@ pub(super) fn hint(
         ));
     }
     let place = root.map_or("here".into(), |root| format!("in {}", quote(root.as_os_str().as_bytes())));
-    Some(format!("all names of {of} begin with {}, which does not lead to a file {place}", quote(&shared)))
+    let what = match bare_name(&shared) {
+        b"" | b"./" => format!("no file of {of} is {place}"),
+        _ => {
+            format!("all names of {of} begin with {}, which does not lead to a file {place}", quote(&shared))
+        }
+    };
+    // Absolute names are relative to nothing, and those of a given root are as the user wants them.
+    let is_relative = root.is_none() && !first.starts_with(b"/");
+    let way = if is_relative { ": --root DIR looks for them in DIR" } else { "" };
+    Some(what + way)
 }
 
 /// Returns the directory of a path, with its slash.

@@ -177,7 +177,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     if lines.is_inconsistent {
         outcome = outcome.max(Outcome::Negative);
     }
-    verdicts.of_lines(&lines, &files);
+    verdicts.of_lines(&lines, &files, names);
     if outcome == Outcome::Success {
         let not_listed = lines.only.iter().filter(|(_, is_listed)| !**is_listed);
         verdicts.without_digest(CheckResult::NotListed, not_listed.map(|(name, _)| &**name));

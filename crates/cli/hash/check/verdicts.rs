@@ -1,6 +1,6 @@
 //! Prints and counts the verdicts of a run, and derives the exit status.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
@@ -149,8 +149,8 @@ impl<'a> Verdicts<'a> {
         }
     }
 
-    /// Prints the verdict on every line of every list, in their order.
-    pub(super) fn of_lines(&mut self, lines: &Lines, files: &Files) {
+    /// Prints the verdict on every line of every list, in their order. `arguments` are the lists, as they were given.
+    pub(super) fn of_lines(&mut self, lines: &Lines, files: &Files, arguments: &[OsString]) {
         self.has_several_algorithms = files.algorithms().len() > 1;
         let mut paths = files.paths(lines);
         let mut expected = &*lines.expected;
@@ -175,7 +175,7 @@ impl<'a> Verdicts<'a> {
             let files = part.iter().filter(|line| !line.is_more).count() as u64;
             if files > 0 && self.missing - missing == files && !self.manner.args.status {
                 let names = part.iter().map(|line| paths.of(*line).to_vec());
-                if let Some(hint) = elsewhere::hint(list, self.manner.args.root.as_deref(), names) {
+                if let Some(hint) = elsewhere::hint(list, self.manner.args.root.as_deref(), arguments, names) {
                     self.console.summary(hint);
                 }
             }
