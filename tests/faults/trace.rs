@@ -186,6 +186,7 @@ const NEVER: &[&str] = &[
     "set_robust_list",
     "sigaltstack",
     "sysinfo",
+    "uname",
 ];
 
 /// Returns the errors of a call, `EIO` if it is not in the table.
