@@ -51,6 +51,7 @@ pub(crate) const ALL: &[Peer] = &[
     peer("fdupes", Source::Debian("fdupes")),
     peer("mtree", Source::Debian("mtree-netbsd")),
     Peer { version: "-v", ..peer("aide", Source::Debian("aide")) },
+    Peer { version: "-V", ..peer("par2", Source::Debian("par2")) },
     Peer { version: "--help", ..peer("busybox", Source::Debian("busybox")) },
     peer("dust", Source::Cargo("du-dust")),
     peer("dua", Source::Cargo("dua-cli")),

@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use super::{
-    cmp, dup, hash, kernels, lake, listing, lists, manifest, reuse, scale, scaling, threads, walkers,
+    cmp, dup, hash, kernels, lake, listing, lists, manifest, parity, reuse, scale, scaling, threads, walkers,
 };
 use crate::bench::context::Context;
 use crate::bench::record::Section;
@@ -45,6 +45,7 @@ pub(crate) const ALL: &[Kind] = &[
     kind("cache", "Hashing and finding duplicates again, with `--cache`", reuse::make),
     kind("manifest", "Manifests", manifest::make),
     kind("lake", "Questions about manifests", lake::make),
+    kind("parity", "Parity: damaged files without a copy", parity::make),
     kind("cmp", "Comparing files and trees", cmp::make),
     kind("threads", "Threads, and what ftk chooses by itself", threads::make),
     kind("scaling", "One CPU and all of them", scaling::make),

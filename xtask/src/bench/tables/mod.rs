@@ -9,6 +9,7 @@ mod lake;
 mod listing;
 mod lists;
 mod manifest;
+mod parity;
 mod reuse;
 mod scale;
 mod scaling;
