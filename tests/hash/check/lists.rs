@@ -107,10 +107,12 @@ fn a_list_without_any_file_here_says_where_they_are() {
     run.stderr_has("all names of 'list' begin with 'old/d/', and without it 'f' exists: make the list in that directory, or let `ftk manifest import --root old/d` remove it");
     std::fs::remove_file(dir.path("new/f")).unwrap();
     let run = check("new", "list", &[]).status(1);
-    run.stderr_has("begin with 'old/d/', which does not lead to a file here: --root DIR looks for them in DIR\n");
-    check(".", "new/list", &[])
-        .status(1)
-        .stderr_has("begin with 'old/d/', which does not lead to a file here: --root DIR looks for them in DIR\n");
+    run.stderr_has(
+        "begin with 'old/d/', which does not lead to a file here: --root DIR looks for them in DIR\n",
+    );
+    check(".", "new/list", &[]).status(1).stderr_has(
+        "begin with 'old/d/', which does not lead to a file here: --root DIR looks for them in DIR\n",
+    );
 }
 
 /// A trial: names that begin with `./`, as those of `find . -exec md5sum`, were said to lead to no file.
@@ -128,10 +130,16 @@ fn a_list_with_names_of_the_working_directory_says_which_option_helps() {
         check(&[away])
             .status(1)
             .stderr_has(&format!("no file of '{away}' is here: --root DIR looks for them in DIR\n"));
-        check(&[&beside]).status(1).stderr_has(&format!("no file of '{beside}' is here: --root src finds them\n"));
+        check(&[&beside])
+            .status(1)
+            .stderr_has(&format!("no file of '{beside}' is here: --root src finds them\n"));
         // The directory that was given as if it were to be checked.
-        check(&[away, "src"]).status(2).stderr_has(&format!("no file of '{away}' is here: --root src finds them\n"));
-        check(&[away, "--root", "lists"]).status(1).stderr_has(&format!("no file of '{away}' is in 'lists'\n"));
+        check(&[away, "src"])
+            .status(2)
+            .stderr_has(&format!("no file of '{away}' is here: --root src finds them\n"));
+        check(&[away, "--root", "lists"])
+            .status(1)
+            .stderr_has(&format!("no file of '{away}' is in 'lists'\n"));
         check(&[away, "--root", "src"]).status(0).stderr_lacks("--root");
     }
 }

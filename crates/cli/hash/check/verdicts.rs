@@ -175,7 +175,8 @@ impl<'a> Verdicts<'a> {
             let files = part.iter().filter(|line| !line.is_more).count() as u64;
             if files > 0 && self.missing - missing == files && !self.manner.args.status {
                 let names = part.iter().map(|line| paths.of(*line).to_vec());
-                if let Some(hint) = elsewhere::hint(list, self.manner.args.root.as_deref(), arguments, names) {
+                if let Some(hint) = elsewhere::hint(list, self.manner.args.root.as_deref(), arguments, names)
+                {
                     self.console.summary(hint);
                 }
             }
