@@ -40,7 +40,7 @@ pub(crate) fn lack_of_asked(list: &str, found: &[Algorithm], asked: &[Algorithm]
     let names = |all: &[Algorithm]| all.iter().map(|it| it.name()).collect::<Vec<_>>();
     is_lacking.then(|| {
         let (asked, found) = (names(asked).join(" or "), names(found).join(" and "));
-        format!("no line of {list} has {asked}: its digests are by {found}")
+        format!("no line of {list} has {asked}: the digests are by {found}")
     })
 }
 
@@ -67,6 +67,9 @@ pub(crate) struct ReadList {
     pub(crate) usable: u64,
     /// The algorithms of these lines.
     pub(crate) algorithms: Vec<Algorithm>,
+    /// Whether it names its algorithms, as far as this shows: its format has no untagged lines, or it has a digest by an
+    /// algorithm that was not asked for.
+    pub(crate) names_algorithms: bool,
     /// Whether it has digests, but none by an algorithm that was asked for.
     pub(crate) lacks_asked: bool,
     /// The number of lines of other text.
@@ -115,6 +118,7 @@ impl Reading<'_> {
         // If this read fails, the next one fails too and reports the error.
         let format = ListFormat::of(path, input.fill_buf().unwrap_or_default());
         list.is_film = format == ListFormat::Mhl;
+        list.names_algorithms = format != ListFormat::Sums;
         let likely = likely_algorithms(Path::new(path).file_name().unwrap_or_default().as_bytes());
         let is_by_name = self.algorithms.is_empty() && format == ListFormat::Sums;
         let algorithms = if self.algorithms.is_empty() { &likely } else { self.algorithms };
@@ -165,6 +169,7 @@ impl Reading<'_> {
             list.lacks_asked = true;
             complain(lack);
         }
+        list.names_algorithms |= list.algorithms.iter().any(|it| !algorithms.contains(it));
         list.has_dos_ends = reader.has_dos_ends();
         list.assumed = reader.assumed().to_vec();
         if is_by_name

@@ -188,7 +188,7 @@ fn a_list_without_the_algorithm_asked_for_is_an_error() {
         ("openssl", format!("SHA2-256(ok)= {}\n", sha256(b"1")).into_bytes(), &["sha256"]),
     ] {
         dir.file(name, &list);
-        let said = format!("ftk: no line of '{name}' has sha512 or blake3: its digests are by ");
+        let said = format!("ftk: no line of '{name}' has sha512 or blake3: the digests are by ");
         dir.ftk(["hash", "-c", name]).run().status(0);
         for args in [&[][..], &["--status"], &["-q"], &["--json"], &["--root", "."]] {
             let run = dir.ftk(["hash", "-c", "-a", "sha512,blake3", name]).args(args).run().status(2);
@@ -200,10 +200,29 @@ fn a_list_without_the_algorithm_asked_for_is_an_error() {
             dir.ftk(["hash", "-c", "-a", algorithm, name]).run().status(0).stderr_lacks("no line");
         }
     }
+    // A trial: one of two algorithms was not checked, without a word.
+    let two = format!(
+        "%%%% HASHDEEP-1.0\n%%%% size,md5,sha256,filename\n1,{},{},ok\n",
+        "c4ca4238a0b923820dcc509a6f75849b",
+        sha256(b"1")
+    );
+    dir.file("two", two.as_bytes()).file("ok.sha256", format!("{}  ok\n", sha256(b"1")).as_bytes());
+    let said = "ftk: no line of 'two' has sha1 or sha512: the digests are by sha256 and md5\n";
+    for args in [&[][..], &["--status"], &["-q"], &["--json"], &["--only", "ok"]] {
+        dir.ftk(["hash", "-c", "-a", "sha1,md5,sha512", "two"]).args(args).run().status(2).stderr_has(said);
+    }
+    // The algorithms of -a are alternatives for untagged lines.
+    dir.ftk(["hash", "-c", "-a", "sha256,sha1", "ok.sha256"]).run().status(0);
+    let lists = |algorithms: &str| dir.ftk(["hash", "-c", "-a", algorithms, "two", "list.sfv"]).run();
+    lists("sha256,crc32").status(0);
+    lists("md5,crc32,sha1").status(2).stderr_has("no line of the lists has sha1: the digests are by ");
+    // All digests of a file count, whatever is asked for.
+    dir.file("two", two.replace("c4ca", "c4cb").as_bytes());
+    dir.ftk(["hash", "-c", "-a", "sha256", "two"]).run().status(1).stdout("ok: FAILED\n");
     for command in [&["hash", "--update", "tagged"][..], &["manifest", "import", "tagged", "-o", "new.jsonl"]]
     {
         let run = dir.ftk(command).args(["-a", "sha512"]).run().status(2).stdout("");
-        run.stderr_has("no line of 'tagged' has sha512: its digests are by ");
+        run.stderr_has("no line of 'tagged' has sha512: the digests are by ");
     }
     assert!(!dir.path("new.jsonl").exists());
 }

@@ -21,7 +21,7 @@ use rustix::fs::{CWD, OFlags};
 use crate::console::cause;
 use crate::film::{FilmList, Ignored};
 use crate::hash::check::verdict::CheckResult;
-use crate::hash::reading::{ReadList, Reading, bare_name};
+use crate::hash::reading::{ReadList, Reading, bare_name, lack_of_asked};
 use crate::input::open;
 use crate::run::Run;
 use crate::scan::say_hint;
@@ -131,6 +131,26 @@ pub(super) struct PathTable {
 
 /// What confines the paths of a film hash list.
 pub(super) const FILM: &str = "a film hash list";
+
+impl Lines {
+    /// Returns a message if no list has a digest by one of the algorithms that were asked for, so that nothing is
+    /// checked by it. A list that has none of them has its own message. For untagged lines, they are alternatives.
+    pub(super) fn lack_of_one(&self, asked: &[Algorithm]) -> Option<String> {
+        if self.lists.iter().any(|list| list.read.lacks_asked || !list.read.names_algorithms) {
+            return None;
+        }
+        let listed = self.lists.iter().flat_map(|list| &list.read.algorithms).copied();
+        let mut found: Vec<_> = listed.chain(self.lines.iter().map(|line| line.algorithm)).collect();
+        found.sort();
+        found.dedup();
+        let absent: Vec<_> = asked.iter().copied().filter(|it| !found.contains(it)).collect();
+        let name = match &*self.lists {
+            [list] => &list.read.name,
+            _ => "the lists",
+        };
+        lack_of_asked(name, &found, &absent)
+    }
+}
 
 impl ParseOptions<'_> {
     /// Reads all lists. Returns their lines, their paths, and whether all of them were read to the end.

@@ -169,11 +169,16 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         _ => found,
     };
     let (lines, paths, is_whole) = options.read(&sources)?;
+    let lack = lines.lack_of_one(&args.algorithms());
     let files = Files::read(&lines, paths, &run)?;
 
     let manner = Manner { args: own, is_quiet: globals.quiet, json: globals.json, end };
     let mut verdicts = Verdicts::new(manner, out, console);
     let mut outcome = found.max(Outcome::error_if(!is_whole));
+    if let Some(lack) = lack {
+        console.error(lack);
+        outcome = Outcome::Error;
+    }
     if lines.is_inconsistent {
         outcome = outcome.max(Outcome::Negative);
     }
