@@ -86,8 +86,8 @@ pub(crate) struct ReadList {
     pub(crate) assumed: Vec<Algorithm>,
 }
 
-/// Returns whether the first lines of a regular file have a digest, as those of a list do. A file that cannot be read is
-/// no list.
+/// Returns whether the first lines of a regular file have a digest, as those of a list do. A file that cannot be read
+/// is no list.
 pub(crate) fn is_list(path: &Path) -> bool {
     /// The most bytes that are read. The lines before the first digest are comments.
     const HEAD: u64 = 64 << 10;

@@ -125,14 +125,14 @@ fn a_list_with_names_of_the_working_directory_says_which_option_helps() {
         let list = dir.ftk([""; 0]).instead(&dir, ["sh", "-c", &list]).run().status(0).out;
         dir.file(format!("lists/{name}"), &list).file(format!("src/{name}"), &list);
         let check = |words: &[&str]| dir.ftk(["hash", "-c"]).args(words).run();
-        let (away, beside) = (format!("lists/{name}"), format!("src/{name}"));
+        let (away, near) = (format!("lists/{name}"), format!("src/{name}"));
         let away = &*away;
         check(&[away])
             .status(1)
             .stderr_has(&format!("no file of '{away}' is here: --root DIR looks for them in DIR\n"));
-        check(&[&beside])
+        check(&[&near])
             .status(1)
-            .stderr_has(&format!("no file of '{beside}' is here: --root src finds them\n"));
+            .stderr_has(&format!("no file of '{near}' is here: --root src finds them\n"));
         // The directory that was given as if it were to be checked.
         check(&[away, "src"])
             .status(2)
