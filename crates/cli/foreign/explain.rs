@@ -238,8 +238,8 @@ pub(crate) fn operand_hint(path: &[u8], line: &CommandLine) -> Option<String> {
     Some(format!("to search by name: ftk find -n '{glob}'"))
 }
 
-/// Returns the hint for `-x` with a checksum list after it: hashdeep lists what it does not have. `is_list` says whether
-/// a file is one. In one word with other letters, `-x` is the last.
+/// Returns the hint for `-x` with a checksum list after it: hashdeep lists what it does not have. `is_list` says
+/// whether a file is one. In one word with other letters, `-x` is the last.
 pub(crate) fn known_files(line: &CommandLine, is_list: impl Fn(&Path) -> bool) -> Option<String> {
     let is_short = |word: &Word| word.text.len() == 2 || !word.text.as_encoded_bytes().starts_with(b"--");
     let is_meant = |pair: &&[Word]| {
