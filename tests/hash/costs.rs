@@ -1,10 +1,9 @@
 //! Figures of the cost model that runs learn from each other.
 
-use std::fs::{self, File, FileTimes};
+use std::fs;
 use std::process::Command;
-use std::time::{Duration, SystemTime};
 
-use crate::harness::{Dir, is_root, needs, skip};
+use crate::harness::{Dir, needs};
 
 /// The number of files from which on a run learns.
 const MANY: usize = 1000;
@@ -35,14 +34,6 @@ fn store(dir: &Dir, version: u32) -> Vec<u8> {
     fs::create_dir_all(dir.aside("cache/ftk")).unwrap();
     fs::write(dir.aside("cache/ftk/learned"), &text).unwrap();
     text.into()
-}
-
-/// Makes the file so old that the next run writes it.
-fn age(dir: &Dir) {
-    let long_ago = SystemTime::now() - Duration::from_secs(2 * 24 * 60 * 60);
-    if let Ok(file) = File::options().write(true).open(dir.aside("cache/ftk/learned")) {
-        file.set_times(FileTimes::new().set_modified(long_ago)).unwrap();
-    }
 }
 
 #[test]
@@ -85,30 +76,6 @@ fn small_runs_neither_learn_nor_ask() {
     assert!(!asks(&calls(&["find", "t"])));
     dir.hole("t/one-more", 10);
     assert!(asks(&calls(&["hash", "-q", "t"])));
-}
-
-/// At real-time priority, since nothing is learned from a run that waits for a CPU.
-#[test]
-fn twenty_runs_teach_the_next_one() {
-    if !is_root() || std::thread::available_parallelism().unwrap().get() < 2 {
-        return skip("needs root, and two CPUs");
-    }
-    let dir = tree(MANY, 30_000);
-    let run = || {
-        let hash = dir.ftk(["hash", "-v", "-a", "sha3-512", "t"]);
-        hash.under(&dir, ["chrt", "--fifo", "1"]).run().status(0)
-    };
-    for _ in 0..20 {
-        run();
-        age(&dir);
-    }
-    let learned = fs::read_to_string(dir.aside("cache/ftk/learned")).unwrap();
-    let measured = learned
-        .split("\"contention\":[")
-        .nth(1)
-        .map_or(0, |values| values.split(']').next().unwrap().split(',').count());
-    assert!(measured >= 5, "{learned}");
-    run().stderr_has("from earlier runs: contention ").stderr_has(&format!(" ({measured} runs)"));
 }
 
 #[test]

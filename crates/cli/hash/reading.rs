@@ -67,8 +67,8 @@ pub(crate) struct ReadList {
     pub(crate) usable: u64,
     /// The algorithms of these lines.
     pub(crate) algorithms: Vec<Algorithm>,
-    /// Whether it names its algorithms, as far as this shows: its format has no untagged lines, or it has a digest by an
-    /// algorithm that was not asked for.
+    /// Whether it names its algorithms, as far as this shows: its format has no untagged lines, or it has a digest by
+    /// an algorithm that was not asked for.
     pub(crate) names_algorithms: bool,
     /// Whether it has digests, but none by an algorithm that was asked for.
     pub(crate) lacks_asked: bool,
