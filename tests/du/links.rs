@@ -55,7 +55,7 @@ fn a_nested_starting_point_counts_only_there() {
     dir.file("a-b/z", b"");
     dir.ftk(["du", "-s", "a", "a-b", "a"]).run().status(0).stderr_lacks("counts only for itself");
     let run = dir.ftk(["du", "-s", "./a/b", "a-b", "a/b/y", "."]).run().status(0);
-    run.stderr_has("'a-b' is below '.' and counts only for itself, and 2 more likewise\n");
+    run.stderr_has("'./a/b' is below '.' and counts only for itself, and 2 more likewise\n");
 }
 
 #[test]

@@ -177,7 +177,7 @@ struct Mode {
     /// with DOS line ends if every line has them, SFV lists, and BagIt manifests next to a bagit.txt. If neither a
     /// tag nor -a names the algorithm, the length of the digest decides. All digests of a file are checked, also by
     /// algorithms that -a does not name; if lists with names of algorithms lack one of -a, that is an error. With
-    /// --zero, lists and verdicts end their lines with NUL. With --quiet, files that are OK are not reported.
+    /// --zero, lists and verdicts end their lines with NUL. With --quiet, good files are not reported.
     ///
     /// Film hash lists are accepted, too: MHL 1.1, generations of ASC MHL 2.0, and whole histories, whose PATH is the
     /// directory that contains `ascmhl`. Their names are relative to the place of the list, and none leads out of it.
