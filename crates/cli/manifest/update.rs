@@ -1,7 +1,7 @@
 //! `ftk manifest update ROOT OLD -o NEW`: records a tree again, without reading unchanged files.
 
 use std::collections::{BTreeSet, HashSet};
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata};
 use std::io::{BufWriter, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
@@ -85,8 +85,8 @@ pub(super) struct UpdateArgs {
 
     /// Also bring this parity file up to date
     ///
-    /// PARITY protects what NEW records: see `ftk manifest protect`. Only new contents are read, and now and then a
-    /// part of the others. A content that is gone counts as lost for its neighbours. When such contents use up more
+    /// PARITY protects what NEW records, and is not in ROOT: see `ftk manifest protect`. Only new contents are read, and
+    /// now and then a part of the others. A content that is gone counts as lost for its neighbours. When such contents use up more
     /// than a quarter of the recovery blocks of a part of PARITY, this part is computed again. Damage is never
     /// protected, and what PARITY could restore is not given up. NEW is written first. If this run is killed, PARITY is
     /// as before or as after it, and the next run completes it.
@@ -197,6 +197,9 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
     let parity = args.parity.as_ref().map(|path| Reprotection::open(path, &old, output, &run, console));
     let parity = parity.transpose()?;
     let root = Root::open(&args.root)?;
+    if let Some(path) = args.parity.as_deref().filter(|path| is_in(path, &args.root)) {
+        bail!("{} is in ROOT, and would protect itself: move it to another place", quote(path.as_bytes()));
+    }
     if let Some(asked) = args.shard.resolve(&root, &old.header().options, args.guard.other_root)? {
         ensure!(
             lock.is_none() || old.header().shard.is_some(),
@@ -436,6 +439,12 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
     let reprotected = parity.update(&args.root, new, &run, globals, console);
     let reprotected = reprotected.context("the manifest is written, but the parity file is as before")?;
     Ok(outcome.max(reprotected))
+}
+
+/// Whether a file is in a directory, by their paths without links.
+fn is_in(file: &OsStr, dir: &OsStr) -> bool {
+    let [file, dir] = [file, dir].map(fs::canonicalize);
+    file.ok().zip(dir.ok()).is_some_and(|(file, dir)| file.starts_with(dir))
 }
 
 /// Whether both paths lead to one regular file.

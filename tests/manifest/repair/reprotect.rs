@@ -168,6 +168,16 @@ fn what_cannot_be_updated_is_refused_before_anything_is_written() {
     dir.ftk(["manifest", "create", ".", "-a", "blake3", "-o"]).arg(&other).run().status(0);
     let run = dir.ftk(["manifest", "update", "."]).arg(&other).arg("-o").arg(&other).arg("--parity");
     run.arg(&parity).run().status(2).stderr_has("knows contents by other digests");
+    fs::copy(&parity, dir.path("inside")).unwrap();
+    update()
+        .arg(dir.path("inside"))
+        .arg("-o")
+        .arg(&manifest)
+        .run()
+        .status(2)
+        .stderr_has("would protect itself");
+    assert_eq!(fs::read(dir.path("inside")).unwrap(), before[0]);
+    fs::remove_file(dir.path("inside")).unwrap();
     let locked = fs::File::open(&parity).unwrap();
     locked.lock().unwrap();
     reprotect(&dir, &[]).status(2).stderr_has("is in use");
