@@ -85,11 +85,11 @@ pub(super) struct UpdateArgs {
 
     /// Also bring this parity file up to date
     ///
-    /// PARITY protects what NEW records, and is not in ROOT: see `ftk manifest protect`. Only new contents are read, and
-    /// now and then a part of the others. A content that is gone counts as lost for its neighbours. When such contents use up more
-    /// than a quarter of the recovery blocks of a part of PARITY, this part is computed again. Damage is never
-    /// protected, and what PARITY could restore is not given up. NEW is written first. If this run is killed, PARITY is
-    /// as before or as after it, and the next run completes it.
+    /// PARITY protects what NEW records, and is not in ROOT: see `ftk manifest protect`. Only new contents are read,
+    /// and now and then a part of the others. A content that is gone counts as lost for its neighbours. When such
+    /// contents use up more than a quarter of the recovery blocks of a part of PARITY, this part is computed again.
+    /// Damage is never protected, and what PARITY could restore is not given up. NEW is written first. If this run is
+    /// killed, PARITY is as before or as after it, and the next run completes it.
     #[arg(long, value_name = "PARITY", help_heading = "Output")]
     parity: Option<OsString>,
 
