@@ -9,16 +9,17 @@ use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use anyhow::bail;
+use anyhow::{bail, ensure};
 use clap::ArgMatches;
 use ftk_file::{FileType, Stat, Symlinks};
 use ftk_manifest::named_like_parts;
-use ftk_record::{Output, OutputId, quote};
+use ftk_record::{Magic, Output, OutputId, quote};
 use rustix::fs::CWD;
 
 use crate::calibrate::cache_file;
 use crate::console::Console;
 use crate::expression;
+use crate::input::start_of;
 use crate::man;
 use crate::manifest::bag_files;
 use crate::stdout::Stdout;
@@ -63,6 +64,7 @@ impl Role {
 /// has the names of the command and its subcommands.
 fn role(command: &str, argument: &str) -> Option<Role> {
     Some(match (command, argument) {
+        ("manifest protect", "output") => Role::NewFile,
         (_, "output" | "stats" | "metrics") => Role::Output,
         ("undo" | "dup undo", "journal") => Role::Tree,
         (_, "journal" | "log") => Role::NewFile,
@@ -163,10 +165,23 @@ impl Files {
         Self { command, named, is_compared }
     }
 
-    /// Checks that no output is an input or another output. Opens nothing for writing.
+    /// Whether a file has control characters in its first bytes that no output has, unless in a name: it may be a
+    /// picture, an archive or a program, perhaps from a glob after `-o` without its value. Commands that write manifests
+    /// have their own rule for compressed files; NUL ends names.
+    fn is_foreign(&self, path: &OsStr) -> bool {
+        const LOOKED_AT: u64 = 4096;
+        let is_file = Path::new(path).metadata().is_ok_and(|it| it.is_file());
+        let start = is_file.then(|| start_of(path, LOOKED_AT).ok()).flatten().unwrap_or_default();
+        let is_manifest = self.command.starts_with("manifest ")
+            && matches!(Magic::of(&start), Some(Magic::Compressed { .. }));
+        !is_manifest && start.iter().any(|byte| matches!(byte, 0x01..=0x08 | 0x0e..=0x1a | 0x1c..=0x1f))
+    }
+
+    /// Checks that no output is an input or another output, or would replace what ftk has not written. Opens nothing
+    /// for writing.
     ///
     /// # Errors
-    /// If one is, or if `-` is given where neither standard input nor standard output is meant.
+    /// If one is or would, or if `-` is given where neither standard input nor standard output is meant.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         let is_misused = |named: &&Named| named.path == "-" && !named.role.has_stream();
         if let Some(named) = self.named.iter().find(is_misused) {
@@ -198,6 +213,16 @@ impl Files {
             if let Some((label, _)) = outputs.iter().find(|(_, output)| output.is_same_file(&id)) {
                 return Err(both(&named.path, label));
             }
+        }
+        // An input that `manifest update` may replace has its own messages.
+        let is_read = |path: &OsStr| self.named.iter().any(|it| it.role.is_input() && it.path == path);
+        for named in self.named.iter().filter(|named| named.role == Role::Output && named.path != "-") {
+            ensure!(
+                is_read(&named.path) || !self.is_foreign(&named.path),
+                "{}: {} is not a text file, and would be replaced: name another file, or remove it first",
+                named.label(),
+                quote(named.path.as_bytes())
+            );
         }
         Ok(())
     }

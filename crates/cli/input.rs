@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{self, BufRead, ErrorKind};
+use std::io::{self, BufRead, ErrorKind, Read as _};
 use std::os::fd::BorrowedFd;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::FileTypeExt as _;
@@ -85,6 +85,16 @@ pub(crate) fn open_file(path: &OsStr) -> io::Result<File> {
         | FileType::Char => Ok(()),
         _ => refused("its type is not known"),
     })
+}
+
+/// Returns the first bytes of a file, at most `most`.
+///
+/// # Errors
+/// Those of [`open_file`], and of reading.
+pub(crate) fn start_of(path: &OsStr, most: u64) -> io::Result<Vec<u8>> {
+    let mut start = Vec::new();
+    open_file(path)?.take(most).read_to_end(&mut start)?;
+    Ok(start)
 }
 
 /// Reads all inputs, several at a time. Returns what `read` makes of each, in order.

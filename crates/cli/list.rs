@@ -1,13 +1,13 @@
 //! The output of a command: standard output, or a file that appears only when it is complete.
 
 use std::fs::File;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use anyhow::{Context as _, ensure};
+use anyhow::Context as _;
 use ftk_file::{Stat, Symlinks};
-use ftk_record::{Output, is_zstd, quote};
+use ftk_record::{Output, quote};
 use rustix::fs::CWD;
 
 use crate::colour;
@@ -30,32 +30,7 @@ pub(crate) struct OutputFile<'o> {
     written: io::Result<()>,
 }
 
-/// Whether a file has control characters in its first bytes that no list or report has, unless in a name: a picture, an
-/// archive or a program, perhaps from a glob after `-o` without its value. Zstandard and NUL are among what ftk writes.
-fn is_binary(path: &Path) -> bool {
-    const LOOKED_AT: u64 = 4096;
-    let mut bytes = Vec::new();
-    let is_file = path.metadata().is_ok_and(|it| it.is_file());
-    let is_read =
-        is_file && File::open(path).is_ok_and(|it| it.take(LOOKED_AT).read_to_end(&mut bytes).is_ok());
-    let is_control = |byte: &u8| matches!(byte, 0x01..=0x08 | 0x0e..=0x1a | 0x1c..=0x1f);
-    is_read && !is_zstd(&bytes) && bytes.iter().any(is_control)
-}
-
 impl<'o> List<'o> {
-    /// Like [`create`](Self::create), for the file of an option.
-    ///
-    /// # Errors
-    /// Also if the file is one that ftk has not written: see [`is_binary`].
-    pub(crate) fn create_named(file: Option<&'o Path>, stdout: &'o Stdout) -> anyhow::Result<Self> {
-        ensure!(
-            !file.is_some_and(is_binary),
-            "-o: {} is not a text file, and would be replaced: name another file, or remove it first",
-            quote(file.unwrap_or(Path::new("")).as_os_str().as_encoded_bytes())
-        );
-        Self::create(file, stdout)
-    }
-
     /// Creates `file`, or uses standard output if `file` is `None`.
     pub(crate) fn create(file: Option<&'o Path>, stdout: &'o Stdout) -> anyhow::Result<Self> {
         let Some(path) = file else { return Ok(Self::Stdout(Lines::new(stdout))) };

@@ -62,6 +62,8 @@ fn a_file_that_is_no_text_is_not_replaced() {
         &["manifest", "create", "."],
         &["manifest", "export", "--format", "mtree", "../m.jsonl"],
         &["manifest", "plan", "--shards", "2", "."],
+        &["manifest", "update", ".", "../m.jsonl"],
+        &["manifest", "create", "--tar", "x.tar"],
     ] {
         for content in kinds {
             fs::write(dir.aside("picture"), content).unwrap();
@@ -69,6 +71,12 @@ fn a_file_that_is_no_text_is_not_replaced() {
             run.stderr_has("'../picture' is ");
             assert_eq!(fs::read(dir.aside("picture")).unwrap(), content, "{args:?}");
         }
+    }
+    fs::write(dir.aside("picture"), kinds[0]).unwrap();
+    for option in ["--stats", "--metrics"] {
+        let run = dir.ftk(["hash", "x", option, "../picture"]).run().status(2);
+        run.stderr_has(&format!("{option}: '../picture' is not a text file"));
+        assert_eq!(fs::read(dir.aside("picture")).unwrap(), kinds[0]);
     }
     // Names end with NUL, and manifests may be compressed: ftk replaces what it wrote itself.
     for args in

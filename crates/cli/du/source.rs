@@ -112,6 +112,9 @@ pub(super) fn count_walk(
 
 /// Says which starting points are below others: their entries count only for them.
 fn say_nested(roots: &[CString], console: &Console) {
+    if roots.len() < 2 {
+        return;
+    }
     let path = |root: &CString| Path::new(OsStr::from_bytes(root.to_bytes())).canonicalize().ok();
     let mut paths: Vec<_> = roots.iter().filter_map(|root| Some((path(root)?, root))).collect();
     // Directories come before what is below them.
@@ -120,15 +123,11 @@ fn say_nested(roots: &[CString], console: &Console) {
     let mut nested = Vec::new();
     for it in &paths {
         while above.pop_if(|dir| !it.0.starts_with(&dir.0)).is_some() {}
-        nested.extend(
-            above
-                .last()
-                .filter(|dir| dir.0 != it.0)
-                .map(|dir| [it.1, dir.1].map(|path| quote(path.as_bytes()))),
-        );
+        nested.extend(above.last().filter(|dir| dir.0 != it.0).map(|dir| [it.1, dir.1]));
         above.push(it);
     }
-    if let [[below, dir], more @ ..] = &*nested {
+    if let [first, more @ ..] = &*nested {
+        let [below, dir] = first.map(|path| quote(path.as_bytes()));
         let more =
             if more.is_empty() { String::new() } else { format!(", and {} more likewise", more.len()) };
         console.summary(format_args!("{below} is below {dir} and counts only for itself{more}"));

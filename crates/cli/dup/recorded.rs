@@ -78,7 +78,7 @@ pub(super) fn run(
     refuse_output(named(output.output.as_deref()))?;
     let (start, begun) = (SystemTime::now(), Instant::now());
     let stdout = Stdout::default();
-    let mut list = List::create_named(named(output.output.as_deref()), &stdout)?;
+    let mut list = List::create(named(output.output.as_deref()), &stdout)?;
     let range = sizes.range()?;
     let sources = open(&args.manifests, globals, console)?;
     let format = output.format(globals.json, list.is_shown());

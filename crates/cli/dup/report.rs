@@ -36,7 +36,7 @@ pub(super) fn run(
     refuse_output(named(output.output.as_deref()))?;
     let start = SystemTime::now();
     let stdout = Stdout::default();
-    let mut list = List::create_named(named(output.output.as_deref()), &stdout)?;
+    let mut list = List::create(named(output.output.as_deref()), &stdout)?;
     let own = list.own();
     let format = output.format(globals.json, list.is_shown() || share.contained.is_some());
     dirs::check_format(&args.dirs, share, format)?;

@@ -241,19 +241,19 @@ pub(crate) fn operand_hint(path: &[u8], line: &CommandLine) -> Option<String> {
 /// Returns the hint for `-x` with a checksum list after it: hashdeep lists what it does not have. `is_list` says
 /// whether a file is one. In one word with other letters, `-x` is the last.
 pub(crate) fn known_files(line: &CommandLine, is_list: impl Fn(&Path) -> bool) -> Option<String> {
-    let is_short = |word: &Word| word.text.len() == 2 || !word.text.as_encoded_bytes().starts_with(b"--");
     let is_meant = |pair: &&[Word]| {
+        let flags = pair[0].text.as_encoded_bytes();
         pair[0].role == Role::Flags
-            && is_short(&pair[0])
-            && pair[0].text.as_encoded_bytes().ends_with(b"x")
+            && !flags.starts_with(b"--")
+            && flags.ends_with(b"x")
             && pair[1].role == Role::Operand
             && is_list(Path::new(&pair[1].text))
     };
     let at = line.words.windows(2).position(|pair| is_meant(&pair))?;
     let list = line.words[at + 1].text.as_encoded_bytes();
-    let others = line.words[at + 2..].iter().chain(&line.words[..at]);
-    let path = others.filter(|word| word.role == Role::Operand).map(|word| &word.text).next();
-    let path = path.map_or_else(|| "PATH".into(), |path| shell_argument(path.as_encoded_bytes()));
+    let mut others = line.words[at + 2..].iter().chain(&line.words[..at]);
+    let path = others.find(|word| word.role == Role::Operand);
+    let path = path.map_or_else(|| "PATH".into(), |path| shell_argument(path.text.as_encoded_bytes()));
     Some(format!(
         "-x is --one-file-system in ftk, and {} is a checksum list; for -x of md5deep and hashdeep: ftk manifest import {} \
          -o k.jsonl, then ftk manifest unique {path} k.jsonl; to hash the list: --one-file-system   ({})",

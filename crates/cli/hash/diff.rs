@@ -26,7 +26,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         bail!("standard input can be read only once");
     }
     let stdout = Stdout::default();
-    let list = List::create_named(named(args.output.as_deref()), &stdout)?;
+    let list = List::create(named(args.output.as_deref()), &stdout)?;
 
     let reading = ListOptions {
         end: if args.zero { End::Nul } else { End::Newline },

@@ -156,7 +156,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     );
     let run = Run::new(globals, console)?;
     let stdout = Stdout::default();
-    let mut list = List::create_named(named(args.output.as_deref()), &stdout)?;
+    let mut list = List::create(named(args.output.as_deref()), &stdout)?;
     let starts = starts.read(&args.paths, &[])?;
     let selection = args.selection.compile(&Roots::new(&starts), &list.own_records(), console)?;
     let follow = args.selection.follow(Follow::Roots);

@@ -46,7 +46,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let start = Instant::now();
     let platform = platform(&calibrate::in_use(|_| ()).0)?;
     let stdout = Stdout::default();
-    let list = List::create_named(named(args.output.as_deref()), &stdout)?;
+    let list = List::create(named(args.output.as_deref()), &stdout)?;
     let file;
     let source = if path == "-" {
         input::stdin().with_context(|| cannot("read", path))?

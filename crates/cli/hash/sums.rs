@@ -60,7 +60,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
         .cloned()
         .partition(|path| (args.special && is_special(path)) || input::is_pipe_of_caller(path));
     let stdout = Stdout::default();
-    let mut list = List::create_named(named(args.output.as_deref()), &stdout)?;
+    let mut list = List::create(named(args.output.as_deref()), &stdout)?;
     let mut own = list.own_records();
     own.extend(run.reuse(args.cache)?);
     let mut outcome = Outcome::Success;

@@ -56,7 +56,7 @@ pub(super) fn run(
     };
     let mut run = Run::new(globals, console)?;
     let stdout = Stdout::default();
-    let mut list = List::create_named(named(args.output.as_deref()), &stdout)?;
+    let mut list = List::create(named(args.output.as_deref()), &stdout)?;
     let mut own = list.own_records();
     if form == TreeForm::Ftk {
         own.extend(run.reuse(args.cache)?);

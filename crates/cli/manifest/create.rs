@@ -177,7 +177,7 @@ pub(super) fn run(args: &CreateArgs, globals: &Globals, console: &Console) -> an
     }
     let mut run = Run::new(globals, console)?;
     let stdout = Stdout::default();
-    let list = List::create_named(output, &stdout)?;
+    let list = List::create(output, &stdout)?;
     let mut own = list.own();
     if !args.no_content {
         own.extend(run.reuse(args.cache)?);

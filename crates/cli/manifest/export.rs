@@ -110,7 +110,7 @@ pub(super) fn run(args: &ExportArgs, globals: &Globals, console: &Console) -> an
     }
     let export = Export::new(&manifest, format, None).with_context(name)?;
     let stdout = Stdout::default();
-    let list = List::create_named(named(args.output.as_deref()), &stdout)?;
+    let list = List::create(named(args.output.as_deref()), &stdout)?;
     let entries = write(&export, list, named(args.output.as_deref()), &args.manifest, &budget)?;
     console.summary(format_args!("{} exported", human::entries(entries)));
     say_part(part.as_ref(), &manifest, console);

@@ -2,7 +2,6 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::Read as _;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -154,9 +153,7 @@ pub(super) fn refuse_to_overwrite(
     if !metadata.is_file() || read == Some((metadata.dev(), metadata.ino())) {
         return Ok(());
     }
-    let mut start = Vec::new();
-    let looked = input::open_file(path.as_os_str()).and_then(|file| file.take(START).read_to_end(&mut start));
-    looked.with_context(|| {
+    let start = input::start_of(path.as_os_str(), START).with_context(|| {
         format!("cannot tell whether {} is a manifest (--force replaces it anyway)", name())
     })?;
     let what = match sniff(&start) {

@@ -93,7 +93,7 @@ pub(super) fn run(args: &ImportArgs, globals: &Globals, console: &Console) -> an
         let budget = Budget::new(globals.memory());
         let stdout = Stdout::default();
         let output = named(args.output.output.as_deref());
-        let written = List::create_named(output, &stdout)?;
+        let written = List::create(output, &stdout)?;
         let history = intact_history(&film.root, &budget).with_context(name)?;
         let import = Import::history(&history, &budget).with_context(name)?;
         return args.write(&import, written, output, console);
@@ -122,7 +122,7 @@ fn import(
     let format = args.format_of(start)?;
     let stdout = Stdout::default();
     let output = named(args.output.output.as_deref());
-    let written = List::create_named(output, &stdout)?;
+    let written = List::create(output, &stdout)?;
     let budget = Budget::new(globals.memory());
     let root = args.root.as_ref().map(|root| root.as_bytes());
     let import = match format {

@@ -58,7 +58,7 @@ pub(super) fn run(args: &MergeArgs, globals: &Globals, console: &Console) -> any
     args.output.check()?;
     let output = named(args.output.output.as_deref());
     let stdout = Stdout::default();
-    let list = List::create_named(output, &stdout)?;
+    let list = List::create(output, &stdout)?;
     let max_span_ns = i128::try_from(args.max_span.as_nanos()).unwrap_or(i128::MAX);
     let mut paths = Vec::new();
     for path in &args.parts {

@@ -110,7 +110,7 @@ pub(super) fn run(args: &PlanArgs, globals: &Globals, console: &Console) -> anyh
         refuse_to_overwrite(named(args.output.as_deref()), None, false)?;
     }
     let stdout = Stdout::default();
-    let mut list = List::create_named(named(args.output.as_deref()), &stdout)?;
+    let mut list = List::create(named(args.output.as_deref()), &stdout)?;
     let run = Run::new(globals, console)?;
     let (plan, outcome) = match &*args.source {
         _ if args.from_parts => (of_parts(args, &run)?, Outcome::Success),

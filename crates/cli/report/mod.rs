@@ -105,7 +105,7 @@ pub(crate) fn run(args: &ReportArgs, globals: &Globals, console: &Console) -> an
             free_name = free_name_for(&paths[paths.len() - 1]);
             List::create_new(&free_name)?
         }
-        output => List::create_named(named(output.as_deref()), &stdout)?,
+        output => List::create(named(output.as_deref()), &stdout)?,
     };
     ensure!(!args.dup || paths.len() == 1, "--dup searches one directory: name one that contains both");
     // Two trees cannot be compared here, so two directories are parts of manifests.

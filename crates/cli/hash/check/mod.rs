@@ -139,7 +139,7 @@ pub(super) fn run(args: &HashArgs, globals: &Globals, console: &Console) -> anyh
     let stdin = [OsString::from("-")];
     let names = if args.paths.is_empty() { &stdin } else { &*args.paths };
     let stdout = Stdout::default();
-    let out = List::create_named(named(args.output.as_deref()), &stdout)?;
+    let out = List::create(named(args.output.as_deref()), &stdout)?;
     // A bad pattern or a missing root is refused before anything is read.
     let film_root = match own.root {
         None => FilmList::common_root(names)?,

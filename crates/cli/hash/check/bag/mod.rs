@@ -41,7 +41,7 @@ pub(in crate::hash) fn run(args: &HashArgs, globals: &Globals, console: &Console
     ensure!(metadata.is_dir(), "{name} is not a directory: a bag is one");
     let run = Run::new(globals, console)?;
     let stdout = Stdout::default();
-    let out = List::create_named(named(args.output.as_deref()), &stdout)?;
+    let out = List::create(named(args.output.as_deref()), &stdout)?;
     let selection = args.selection.compile(&Roots::none(), &out.own(), console)?;
 
     let mut findings = Findings::new(bag, console);
