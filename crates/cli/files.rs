@@ -166,8 +166,8 @@ impl Files {
     }
 
     /// Whether a file has control characters in its first bytes that no output has, unless in a name: it may be a
-    /// picture, an archive or a program, perhaps from a glob after `-o` without its value. Commands that write manifests
-    /// have their own rule for compressed files; NUL ends names.
+    /// picture, an archive or a program, perhaps from a glob after `-o` without its value. Commands that write
+    /// manifests have their own rule for compressed files; NUL ends names.
     fn is_foreign(&self, path: &OsStr) -> bool {
         const LOOKED_AT: u64 = 4096;
         let is_file = Path::new(path).metadata().is_ok_and(|it| it.is_file());
