@@ -96,7 +96,7 @@ class Parity:
                  and crc64(head[:-8]) == word(head, PAGE - 8)]
         head = max(heads, key=lambda head: word(head, 40))
         assert word(head, 16) & 0xFFFFFFFF == 1, "version"
-        # The id and the generation: a page of another state of the file is none.
+        # The id and the generation: a page of another state of the file does not count.
         self.block, self.salt = word(head, 16) >> 32, head[24:48]
         index = self.section(1, [word(head, at) for at in (56, 64, 72)])
         at = 1

@@ -27,7 +27,7 @@ impl World {
         self.0.iter().map(|(content, _)| content.clone()).collect()
     }
 
-    /// Returns the files that may have these contents. There are none for contents that are gone.
+    /// Returns the files that may have these contents. A content that is gone has no file.
     fn files(&self, of: &[Content]) -> Files {
         let digests = records(&self.contents()).into_iter().map(|it| it.digests);
         let files: HashMap<_, _> = digests.zip(self.0.iter().map(|(_, file)| file.clone())).collect();
