@@ -262,6 +262,8 @@ fn lines_of_gnu_find_are_rewritten_exactly() {
         "names -iname *.TXT -uid 0 -links 1",
         "names -newer sizes/0.bin -samefile names/a",
         ". -mindepth 2 -xdev -name [0-9]*",
+        ". -path ./names/* -type f -print",
+        ". -path *s/*b* -type f",
     ] {
         let words: Vec<_> = line.split(' ').collect();
         let run = dir.ftk(["find"]).args(&words).run().status(2).stdout("");

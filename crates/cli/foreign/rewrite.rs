@@ -3,19 +3,45 @@
 use std::slice::Iter;
 
 use ftk_record::shell_argument;
+use ftk_select::Glob;
 
 use super::is_expression;
 use super::table::{FIND, Row, TABLE};
 use crate::line::{CommandLine, Role, Word};
 
-/// Tests of GNU find that ftk has as one option. If two of them are given, find wants both, and ftk accepts either.
-const ALTERNATIVES: [&[&str]; 6] = [
+/// Expressions of GNU find that ftk has as one option. If two of them are given, find wants both, and ftk accepts
+/// either. The last two together find the first of an order that ftk does not have.
+const EITHER: [&[&str]; 7] = [
     &["-name", "-iname"],
     &["-path", "-wholename"],
     &["-type", "-xtype"],
     &["-user", "-uid", "-group", "-gid"],
     &["-perm"],
     &["-samefile"],
+    &["-depth", "-quit"],
+];
+
+/// Options of ftk that can be given once.
+const ONCE: [&str; 6] =
+    ["--max-depth", "--min-depth", "--changed-before", "--changed-within", "--newer", "--max-results"];
+
+/// Expressions of GNU find that print or run something. find does that for what the tests before them select.
+const ACTIONS: [&str; 5] = ["-print", "-print0", "-ls", "-exec", "-quit"];
+
+/// Expressions of GNU find that mean the same wherever they stand in the line.
+const ANYWHERE: [&str; 12] = [
+    "-and",
+    "-maxdepth",
+    "-mindepth",
+    "-xdev",
+    "-mount",
+    "-follow",
+    "-depth",
+    "-noleaf",
+    "-nowarn",
+    "-warn",
+    "-ignore_readdir_race",
+    "-true",
 ];
 
 /// Returns the line with options of ftk in place of the expressions of GNU find.
@@ -26,11 +52,15 @@ pub(super) fn rewritten<'w>(line: &'w CommandLine, command: &str) -> Result<Stri
     let mut words = line.words.iter();
     words.next();
     let (mut out, mut seen) = (vec!["ftk".to_owned()], Vec::new());
+    let mut roots = Vec::new();
     while let Some(word) = words.next() {
         let text = word.text.to_str().ok_or("")?;
         let Some(key) = expression(word, text) else {
             if word.role == Role::Unknown || (word.role == Role::Operand && ["!", "(", ")"].contains(&text)) {
                 return Err(text);
+            }
+            if word.role == Role::Operand {
+                roots.push(text);
             }
             out.push(quoted(text));
             continue;
@@ -40,13 +70,30 @@ pub(super) fn rewritten<'w>(line: &'w CommandLine, command: &str) -> Result<Stri
             return Err(key);
         }
         let is_alternative = |of: &&&[&str]| of.contains(&key) && seen.iter().any(|it| of.contains(it));
-        if ALTERNATIVES.iter().any(|of| is_alternative(&of)) {
+        if EITHER.iter().any(|of| is_alternative(&of)) || !is_in_order(key, &seen) {
             return Err(key);
         }
         seen.push(key);
-        out.extend(translated(key, &mut words).ok_or(key)?.iter().map(|word| quoted(word)));
+        let options = translated(key, &mut words, &roots).ok_or(key)?;
+        if options.iter().any(|option| ONCE.contains(&&**option) && out.contains(option)) {
+            return Err(key);
+        }
+        out.extend(options.iter().map(|word| quoted(word)));
     }
     if seen.is_empty() { Err("") } else { Ok(out.join(" ")) }
+}
+
+/// Whether an expression after those `seen` means what it means in any place. Only `-quit` may follow an action, and
+/// alone it would suppress the output.
+fn is_in_order(key: &str, seen: &[&str]) -> bool {
+    let action = seen.iter().find(|key| ACTIONS.contains(key));
+    match action {
+        _ if ANYWHERE.contains(&key) => true,
+        Some(action) => {
+            key == "-quit" && ["-print", "-print0", "-ls"].contains(action) && !seen.contains(&key)
+        }
+        None => key != "-quit",
+    }
 }
 
 /// Returns the expression of GNU find that a word is, with one dash.
@@ -59,15 +106,15 @@ fn expression<'w>(word: &Word, text: &'w str) -> Option<&'w str> {
     is_expression(key.as_ref()).then_some(key)
 }
 
-/// Returns the options for an expression, whose values are the next words.
-fn translated(key: &str, words: &mut Iter<'_, Word>) -> Option<Vec<String>> {
+/// Returns the options for an expression, whose values are the next words, after these starting points.
+fn translated(key: &str, words: &mut Iter<'_, Word>, roots: &[&str]) -> Option<Vec<String>> {
     let mut value = || words.next()?.text.to_str();
     let one = |option: &str, value: &str| Some(vec![option.to_owned(), value.to_owned()]);
     let is_id = |value: &&str| value.bytes().all(|byte| byte.is_ascii_digit());
     match key {
         "-name" => one("-n", glob(value()?)?),
-        "-iname" => one("--iname", glob(value()?)?),
-        "-path" | "-wholename" => one("--path", glob(value()?)?),
+        "-iname" => one("--iname", glob(value()?).filter(|it| it.is_ascii())?),
+        "-path" | "-wholename" => one("--path", path(value()?, roots)?),
         "-type" => one("-t", value()?),
         "-xtype" if value()? == "l" => one("--where", "broken"),
         "-size" => size(value()?),
@@ -122,13 +169,32 @@ fn exec(words: &mut Iter<'_, Word>) -> Option<Vec<String>> {
             command.push(";".to_owned());
             return Some(command);
         }
+        // `{/}` and its like are parts of the path in ftk.
+        if word.replace("{}", "").contains('{') {
+            return None;
+        }
         command.push(word.to_owned());
     }
 }
 
-/// Returns a glob of find, in which braces are no alternatives.
+/// Returns a glob of find if it means the same here. In find, braces are no alternatives, an open bracket without an
+/// end stands for itself, and `?` and brackets match characters; here they match bytes.
 fn glob(value: &str) -> Option<&str> {
-    (!value.contains('{')).then_some(value)
+    let is_bytewise = !value.contains(['{', '?']) && ["[!", "[^"].iter().all(|it| !value.contains(it));
+    let is_plain = !value.contains('[') || value.is_ascii();
+    (is_bytewise && is_plain && Glob::new(value).is_ok()).then_some(value)
+}
+
+/// Returns a glob of find for whole paths if it means the same here. find matches the path as it prints it; here, the
+/// path below the starting point and the absolute path may match too.
+fn path<'v>(value: &'v str, roots: &[&str]) -> Option<&'v str> {
+    let is_same = match value.as_bytes() {
+        [b'*', b'/', ..] | [b'.', b'/', b'*', ..] | [.., b'/'] => false,
+        [b'*', ..] | [b'.', b'/', ..] => roots.iter().all(|root| *root == "."),
+        [b'/', ..] => !roots.is_empty() && roots.iter().all(|root| root.starts_with('/')),
+        _ => false,
+    };
+    glob(value).filter(|_| is_same)
 }
 
 /// Returns the options for an age in days. find drops the fraction of a day: `+2` is three days or more.
@@ -202,18 +268,20 @@ mod tests {
         for (typed, meant) in [
             ("find srv/log -type f -mtime +60 -c", "find srv/log -t f --changed-before 61d -c"),
             ("find -t f --mtime -3", "find -t f --changed-within 3d"),
-            ("find -mtime 2 -mtime 0", "find --changed-before 2d --changed-within 3d --changed-within 1d"),
+            ("find -mtime 2", "find --changed-before 2d --changed-within 3d"),
             ("find -uid 1234 -perm -0002", "find --owner 1234 --perm -0002"),
             ("find -xtype l", "find --where broken"),
             ("find -n -name -group x", "find -n -name --owner :x"),
             ("find . -size +10M -size -2k -size 3", "find . -S +10M -S -1025 -S +1024 -S -1537"),
             ("find . -size -7c -size 8c -size 0", "find . -S -7 -S 8 -S 0"),
-            ("find . -name a*b -exec rm -f {} ; -print", "find . -n 'a*b' -j 1 --exec rm -f {} \\;"),
+            ("find . -name a*b -exec rm -f {} ;", "find . -n 'a*b' -j 1 --exec rm -f {} \\;"),
+            ("find . -path ./s/*", "find . --path './s/*'"),
+            ("find -path *x", "find --path '*x'"),
             ("find . -exec ls -size {} + -xdev", "find . --exec-batch ls -size {} \\; -x"),
             ("hash -newer f -maxdepth 2 d", "hash --newer f --max-depth 2 d"),
             ("find -nouser -writable -inum 7", "find --nouser --where writable --where 'inode = 7'"),
             ("find -newermt 2024-01-31", "find --changed-within 2024-01-31"),
-            ("find -mmin +5 -quit -print0", "find --changed-before 5min --max-results 1 -0"),
+            ("find -mmin +5 -print0 -quit", "find --changed-before 5min -0 --max-results 1"),
         ] {
             assert_eq!(of(&format!("ftk {typed}")), Some(format!("ftk {meant}")), "{typed}");
         }
@@ -241,6 +309,33 @@ mod tests {
             "find -exec rm {}",
             "find -name",
             "find -t f",
+            "find -print -name a",
+            "find -exec ls {} ; -print",
+            "find -print -print0",
+            "find -ls -exec ls {} ;",
+            "find -name a -quit",
+            "find -print -quit -quit",
+            "find -exec ls {} ; -empty",
+            "find -maxdepth 1 -maxdepth 2",
+            "find -mtime 2 -mmin -5",
+            "find -mtime +2 -mtime +3",
+            "find -newer a -newer b",
+            "find -depth -print -quit",
+            "find -exec echo {/} ;",
+            "find -exec echo {}{.} ;",
+            "find -name ?.c",
+            "find -name [!a]",
+            "find -name [a",
+            "find -name [é]",
+            "find -iname é",
+            "find -path s/*",
+            "find -path */s/*",
+            "find -path *s/",
+            "find ./s -path ./s/*",
+            "find -path /*",
+            "find . -path ./*",
+            "find s -path *s*",
+            "find /srv s -path /srv/*",
         ] {
             assert_eq!(of(&format!("ftk {typed}")), None, "{typed}");
         }
