@@ -15,24 +15,24 @@ use crate::bench::record::Section;
 /// What DuckDB makes of the manifest has neither the order nor the seals of a set, so only the status is compared.
 const CONVERT: &str = "
 # convert
-[ftk query] ftk-query convert -q {new} -o {made}set
+[ftk] ftk-query convert -q {new} -o {made}set
 [duckdb COPY] duckdb -f {made}copy.sql
 ";
 
 /// The same statements, about the same files, or about the manifest as it is.
 const QUESTIONS: &str = "
 # duplicates [lines]
-[ftk query] ftk-query duplicates -q --format csv {sets}/new
+[ftk] ftk-query duplicates -q --format csv {sets}/new
 duckdb -csv -f {made}duplicates-set.sql
 [duckdb, manifest] duckdb -csv -f {made}duplicates-manifest.sql
 
 # by-directory, depth 2 [lines]
-[ftk query] ftk-query by-directory -q --depth 2 --format csv {sets}/new
+[ftk] ftk-query by-directory -q --depth 2 --format csv {sets}/new
 duckdb -csv -f {made}by-directory-set.sql
 [duckdb, manifest] duckdb -csv -f {made}by-directory-manifest.sql
 
 # changed, one file in 100 [lines]
-[ftk query] ftk-query changed -q --format csv {sets}/old {sets}/new
+[ftk] ftk-query changed -q --format csv {sets}/old {sets}/new
 duckdb -csv -f {made}changed-set.sql
 [duckdb, manifest] duckdb -csv -f {made}changed-manifest.sql
 ";
@@ -84,6 +84,9 @@ pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
     let path = |name: &str| bench.scratch.path(name);
     let [old, new] = ["lake-old.jsonl", "lake-new.jsonl"].map(path);
     let (sets, made) = (path("lake"), path("lake-"));
+    if sets.exists() {
+        fs::remove_dir_all(&sets)?; // of a run that kept its trees
+    }
     fs::create_dir_all(&sets)?;
     let commands = Commands::new(bench).with("sets", &sets).with("made", &made).with("new", &new);
     let ftk = &bench.programs.ftk;
