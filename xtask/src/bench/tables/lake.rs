@@ -122,7 +122,7 @@ pub(crate) fn make(bench: &Context) -> Result<Vec<Section>> {
     }
 
     let copy = format!(
-        "COPY (SELECT * FROM read_ndjson_auto('{}')) TO '{}' (FORMAT parquet);\n",
+        "COPY (SELECT * FROM read_ndjson('{}', columns = {MEMBERS}) WHERE path IS NOT NULL) TO '{}' (FORMAT parquet);\n",
         new.display(),
         path("lake-file").display(),
     );
