@@ -131,6 +131,11 @@ impl<'u> Update<'u> {
         self.plan_without(&self.added(sources), &Exceptions::default())
     }
 
+    /// Returns how many bytes the file becomes longer, with a manifest of this length, if the plan is carried out.
+    pub fn growth(&self, plan: &mut UpdatePlan, manifest: u64) -> u64 {
+        self.place(plan, manifest).len.saturating_sub(self.old.len())
+    }
+
     /// Returns the parts of the new contents.
     fn added(&self, sources: &mut dyn Sources) -> Vec<Piece> {
         let known = self.known();

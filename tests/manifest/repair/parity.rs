@@ -7,7 +7,7 @@ use std::process::Command;
 
 use super::super::records::{create, json, verify};
 use super::{copy, damage, journal, mark, names, repair_from};
-use crate::harness::{Dir, Run, needs, sha256};
+use crate::harness::{Dir, Mounted, Run, needs, sha256};
 
 /// Returns bytes that have no pattern.
 pub(super) fn noise(len: usize, seed: u64) -> Vec<u8> {
@@ -196,6 +196,42 @@ fn a_plan_writes_no_file_and_no_file_is_replaced() {
         dir.ftk(["manifest", "protect", "--json", "-n", "."]).arg(dir.aside("manifest")).run().status(0);
     let plan = &json(&plan)[0];
     assert_eq!((&plan["kind"], plan["parity_bytes"].as_u64()), (&"plan".into(), Some(first.len() as u64)));
+}
+
+#[test]
+fn a_full_disk_is_noticed_before_a_parity_file_is_written() {
+    let point = tempfile::tempdir().unwrap();
+    let Some(disk) = Mounted::at(point.path(), ["-t", "tmpfs", "-o", "size=1M", "none"]) else { return };
+    let dir = tree();
+    let parity = disk.path("parity");
+    let protect = |args: &[&str]| {
+        let ftk = dir.ftk(["manifest", "protect", "."]).arg(dir.aside("manifest"));
+        ftk.arg("-o").arg(&parity).args(args).run()
+    };
+    let manifest = dir.aside("manifest");
+    let update = |args: &[&str]| {
+        let ftk = dir.ftk(["manifest", "update", "."]).arg(&manifest).args(args);
+        ftk.arg("--parity").arg(&parity).run()
+    };
+    let full = "not enough space on the file system of '";
+    // 50% of 450 kB fit, and of 3 MB more they do not.
+    protect(&["--redundancy", "50%"]).status(0);
+    let before = fs::read(&parity).unwrap();
+    dir.file("new", &noise(3_000_000, 7));
+    let output = ["-o", manifest.to_str().unwrap()];
+    let plan = update(&["--dry-run"]).status(2).stderr_has(full).stderr_has("1 content would be added");
+    plan.check(plan.err.contains(" needed, ") && plan.err.contains(" free; "), "how much is needed and free");
+    update(&output).status(2).stderr_has("the parity file is as before: not enough space");
+    assert!(fs::read(&parity).unwrap() == before);
+    // The manifest is written, and the parity file is of use with it.
+    flip(&dir.path("large"), 5);
+    let repair = dir.ftk(["manifest", "repair", "."]).arg(&manifest).arg("--from").arg(&parity);
+    repair.arg("--yes").run().status(0);
+    fs::remove_file(&parity).unwrap();
+    let plan = protect(&["--redundancy", "50%", "--dry-run"]).status(2).stderr_has(full);
+    has(&plan, "would protect 42 contents");
+    protect(&["--redundancy", "50%"]).status(2).stderr_has(full).stderr_has("nothing was written");
+    assert_eq!(names(&disk.path("")), [""; 0]);
 }
 
 #[test]
