@@ -97,6 +97,16 @@ impl Writer<'_> {
         if filled > 0 {
             self.add(&buf)?;
         }
+        // What is only a hole has no piece. Its digests must be right nevertheless.
+        let mut is_hole: Vec<_> = self.index.contents.iter().map(|content| content.size > 0).collect();
+        self.index.layout.pieces.iter().for_each(|piece| is_hole[piece.content] = false);
+        for nth in (0..is_hole.len()).filter(|nth| is_hole[*nth] && !is_known(*nth)) {
+            let Content { size, digests } = self.index.contents[nth].clone();
+            if let Err(why) = self.large(nth, &digests, iter::empty(), size, sources)? {
+                skipped.push(Failed { content: nth, why, lost: iter::once(0..size).collect() });
+            }
+            progress(size);
+        }
         Ok(skipped)
     }
 

@@ -1,12 +1,12 @@
 //! `protect`, `verify --parity` and `repair --from PARITY`: files heal without a copy.
 
 use std::fs::{self, File, Permissions};
-use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::process::Command;
 
-use super::super::records::{create, json, verify};
-use super::{copy, damage, journal, mark, names, repair_from};
+use super::super::records::{create, json, lines, seal, verify};
+use super::{copy, damage, journal, mark, names, repair_from, said};
 use crate::harness::{Dir, Mounted, Run, needs, sha256};
 
 /// Returns bytes that have no pattern.
@@ -232,6 +232,68 @@ fn a_full_disk_is_noticed_before_a_parity_file_is_written() {
     has(&plan, "would protect 42 contents");
     protect(&["--redundancy", "50%"]).status(2).stderr_has(full).stderr_has("nothing was written");
     assert_eq!(names(&disk.path("")), [""; 0]);
+}
+
+/// Contents at the limits of the format, and what is no file.
+#[test]
+fn special_contents_come_back_and_what_is_no_file_does_not() {
+    let dir = Dir::new();
+    for nth in 0..60_u64 {
+        dir.file(format!("other/{nth}"), &noise(4096, nth + 1));
+    }
+    let hole = |name: &str, len: u64| {
+        dir.file(name, b"");
+        File::options().write(true).open(dir.path(name)).unwrap().set_len(len).unwrap();
+    };
+    dir.file("d/empty", b"").file("d/byte", b"x").file("d/unit", &noise(64, 70));
+    dir.file("d/block", &noise(4096, 71)).file("d/large", &noise(16 * 4096, 72));
+    hole("d/small hole", 10_000);
+    hole("d/large hole", 1 << 20);
+    dir.file("d/sparse", &noise(4096, 73));
+    File::options().write(true).open(dir.path("d/sparse")).unwrap().write_all_at(b"end", 300_000).unwrap();
+    let names = ["empty", "byte", "unit", "block", "large", "small hole", "large hole", "sparse"];
+    for name in names {
+        fs::set_permissions(dir.path(format!("d/{name}")), Permissions::from_mode(0o640)).unwrap();
+    }
+    create(&dir, &[]);
+    protect(&dir, &["--redundancy", "80%"]).status(0);
+    let contents = names.map(|name| fs::read(dir.path(format!("d/{name}"))).unwrap());
+    let space = fs::metadata(dir.path("d/large hole")).unwrap().blocks();
+    fs::remove_dir_all(dir.path("d")).unwrap();
+    let run = repair(&dir, &["--missing", "--max-missing", "100%", "--yes"]).status(0);
+    run.stderr_has("restored 8 missing files");
+    verify(&dir, &[]).status(0).stdout("");
+    for (name, content) in names.iter().zip(contents) {
+        assert!(fs::read(dir.path(format!("d/{name}"))).unwrap() == content, "{name}");
+    }
+    assert_eq!(fs::metadata(dir.path("d/large hole")).unwrap().blocks(), space, "holes stay holes");
+    // A mark in the manifest changes nothing.
+    let manifest = dir.aside("manifest");
+    let mark = |line: &String| match line.contains(r#""path":"d/empty""#) {
+        true => format!(r#"{},"damaged_ns":1}}"#, line.strip_suffix('}').unwrap()),
+        false => line.clone(),
+    };
+    fs::write(&manifest, seal(&lines(&manifest).iter().map(mark).collect::<Vec<_>>())).unwrap();
+    fs::remove_file(dir.path("d/empty")).unwrap();
+    repair(&dir, &[])
+        .status(1)
+        .stdout("  leave    d/empty                                  damaged and missing: add --missing\n");
+    let plan = repair(&dir, &["--missing"]).status(0);
+    assert!(said(&plan)[0].starts_with("restore d/empty 0 B from "));
+    repair(&dir, &["--missing", "--yes"]).status(0).stderr_has("removed 1 mark of damage");
+    verify(&dir, &[]).status(0).stdout("");
+    // With a copy as the source, too, these are counted and left.
+    dir.symlink("block", "d/link").dir("d/none");
+    let update = dir.ftk(["manifest", "update", "."]).arg(&manifest).arg("-o").arg(&manifest);
+    update.run().status(0);
+    copy(&dir, "copy");
+    fs::remove_file(dir.path("d/link")).unwrap();
+    fs::remove_dir(dir.path("d/none")).unwrap();
+    for from in [&["parity"][..], &["copy"], &["copy", "parity"]] {
+        repair_from(&dir, from, &["--missing", "--yes"]).status(1).stderr_has(
+            "  2 missing links, special files or empty directories cannot be restored by repair\n",
+        );
+    }
 }
 
 #[test]

@@ -13,8 +13,8 @@ use fastrand::Rng;
 use ftk_file::{File, Symlinks};
 use ftk_hash::Algorithm;
 use ftk_parity::{
-    Algorithms, Batch, Content, Error, Layout, LeftOut, Parity, Plan, Protected, Redundancy, Sources, UNIT,
-    heal, protect,
+    Algorithms, Batch, Content, Error, Layout, LeftOut, Outcome, Parity, Plan, Protected, Redundancy,
+    Sources, UNIT, heal, protect,
 };
 
 /// The number of random patterns of damage.
@@ -36,6 +36,23 @@ struct Files(Vec<Vec<Bytes>>);
 impl Files {
     fn of(contents: &[Vec<u8>]) -> Self {
         Self(contents.iter().map(|content| vec![content.iter().map(|byte| Some(*byte)).collect()]).collect())
+    }
+}
+
+/// Files that say that they are holes.
+struct Holes<'h>(Tree<'h>);
+
+impl Sources for Holes<'_> {
+    fn data(&mut self, _: usize, _: u64) -> Vec<std::ops::Range<u64>> {
+        Vec::new()
+    }
+
+    fn candidates(&mut self, content: usize) -> usize {
+        self.0.candidates(content)
+    }
+
+    fn read(&mut self, content: usize, candidate: usize, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+        self.0.read(content, candidate, offset, buf)
     }
 }
 
@@ -355,6 +372,25 @@ fn a_truncated_parity_file_has_what_is_left() {
     assert!(matches!(Parity::open(open(&path), MEMORY), Err(Error::Lost("index"))));
     std::fs::write(&path, &good[last..]).unwrap();
     assert!(Parity::open(open(&path), MEMORY).is_err(), "offsets count from the start");
+}
+
+#[test]
+fn a_hole_is_protected_only_if_zeros_are_recorded() {
+    let path = tempfile::NamedTempFile::new().unwrap();
+    let contents = [vec![7; 2 * LARGE], vec![0; 3 * LARGE], vec![8; 4 * LARGE]];
+    let mut files = Files::of(&[vec![0; 2 * LARGE], vec![0; 3 * LARGE]]);
+    files.0.push(Vec::new());
+    let mut holes = Holes(Tree(&files, sizes(&contents)));
+    let algorithms = Algorithms(vec![Algorithm::Sha256]);
+    let redundancy = Redundancy::new(50_000).unwrap();
+    let plan = Plan::new(algorithms, records(&contents), &mut holes, redundancy, 0, 1 << 22).unwrap();
+    assert_eq!(plan.blocks(), 0);
+    let protected = protect(plan, &mut holes, path.as_file(), [7; 16], MANIFEST, &mut |_| {}).unwrap();
+    let skipped: Vec<_> = protected.skipped.iter().map(|(nth, _)| *nth).collect();
+    assert_eq!(skipped, [0, 2]);
+    let parity = Parity::open(open(path.path()), MEMORY).unwrap();
+    assert_eq!(parity.contents(), &records(&contents)[1..2]);
+    assert_eq!(heal(&parity, &[0], &mut holes, MEMORY, None).unwrap(), [Outcome::default()]);
 }
 
 #[test]
