@@ -40,7 +40,7 @@ use crate::stdout::Stdout;
 ///
 /// Every file is read. One that does not have its recorded digests is reported and skipped, so that damage is never
 /// protected: repair it, or update the manifest, and write the parity file again. Contents are protected, not names: a
-/// file may be renamed. A file that is edited or removed counts as lost.
+/// file may be renamed. What is edited or removed counts as lost.
 ///
 /// PARITY appears only when it is complete, and no file is ever replaced. Only you may read it, because it reveals
 /// contents. Keep it on another disk than ROOT. docs/parity.md describes the format.

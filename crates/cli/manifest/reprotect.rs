@@ -98,6 +98,7 @@ impl<'p> Reprotection<'p> {
         let (recorded, mut outcome) = contents(run, &manifest, console)?;
         let update = Update::new(&self.parity, recorded, run.budget.left()).with_context(name)?;
         let mut sources = TreeFiles::new([root], &manifest, update.contents(), &run.budget)?;
+        sources.add_former(&self.parity, &run.budget);
         let stdout = Stdout::default();
         let mut plan = update.plan(&mut sources).with_context(name)?;
         let mut report =

@@ -181,7 +181,7 @@ impl Writer<'_> {
                 let has = |candidate| {
                     buf.fill(0);
                     let part = &mut buf[..len as usize];
-                    sources.read(nth, candidate, offset, part).is_ok() && checksum(&[&buf]) == sum
+                    sources.part(nth, candidate, offset, part).is_ok() && checksum(&[&buf]) == sum
                 };
                 if !(0..candidates).any(has) {
                     buf.fill(0);
@@ -270,6 +270,10 @@ impl Sources for Renumbered<'_> {
 
     fn read(&mut self, content: usize, candidate: usize, offset: u64, buf: &mut [u8]) -> io::Result<()> {
         self.sources.read(self.kept[content], candidate, offset, buf)
+    }
+
+    fn part(&mut self, content: usize, candidate: usize, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+        self.sources.part(self.kept[content], candidate, offset, buf)
     }
 }
 

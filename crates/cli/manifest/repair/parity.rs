@@ -61,6 +61,7 @@ impl Present<'_> {
             let below = path[root..].strip_prefix(b"/").unwrap_or(&path[root..]);
             (below.to_vec(), inventory.size(inventory.dir_of(file), file))
         }));
+        files.add_former(parity, &self.run.budget);
         Ok(files)
     }
 }

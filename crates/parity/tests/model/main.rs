@@ -56,7 +56,7 @@ impl Sources for Holes<'_> {
     }
 }
 
-/// The files, where those of another size than the content cannot be read.
+/// The files. Those of another size than the content are only read in part.
 struct Tree<'t>(&'t Files, Vec<usize>);
 
 impl Sources for Tree<'_> {
@@ -66,9 +66,16 @@ impl Sources for Tree<'_> {
 
     fn read(&mut self, content: usize, candidate: usize, offset: u64, buf: &mut [u8]) -> io::Result<()> {
         let file = self.0.0[content].get(candidate).ok_or(io::ErrorKind::NotFound)?;
-        let bytes =
-            file.get(offset as usize..offset as usize + buf.len()).filter(|_| file.len() == self.1[content]);
-        for (to, from) in buf.iter_mut().zip(bytes.ok_or(io::ErrorKind::NotFound)?) {
+        if file.len() != self.1[content] {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        self.part(content, candidate, offset, buf)
+    }
+
+    fn part(&mut self, content: usize, candidate: usize, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+        let file = self.0.0[content].get(candidate).ok_or(io::ErrorKind::NotFound)?;
+        let bytes = file.get(offset as usize..offset as usize + buf.len());
+        for (to, from) in buf.iter_mut().zip(bytes.ok_or(io::ErrorKind::UnexpectedEof)?) {
             *to = from.ok_or_else(|| io::Error::other("a lost sector"))?;
         }
         Ok(())
@@ -142,8 +149,9 @@ fn damage(random: &mut Rng, file: &mut Bytes) {
     if len == 0 {
         return;
     }
-    match random.u8(..6) {
+    match random.u8(..7) {
         0 => file.clear(),
+        6 => file.extend((0..random.usize(1..3 * BLOCK)).map(|nth| Some(nth as u8))),
         1 => file.truncate(random.usize(..len)),
         2 => {
             let at = random.usize(..len);
@@ -165,12 +173,10 @@ fn damage(random: &mut Rng, file: &mut Bytes) {
 /// Which units of the stream are lost, by block and unit: from the bytes, without checksums.
 fn lost_units(layout: &Layout, contents: &[Vec<u8>], files: &Files) -> Vec<Vec<bool>> {
     let is_good = |content: usize, file: &Bytes, from: usize, len: usize| {
-        let truth = &contents[content];
-        file.len() == truth.len()
-            && file[from..from + len]
-                .iter()
-                .zip(&truth[from..from + len])
-                .all(|(one, other)| *one == Some(*other))
+        let part = file.get(from..from + len);
+        part.is_some_and(|part| {
+            part.iter().zip(&contents[content][from..]).all(|(one, other)| *one == Some(*other))
+        })
     };
     let has = |content: usize| {
         files.0[content].iter().any(|file| is_good(content, file, 0, contents[content].len()))
