@@ -43,7 +43,8 @@ use crate::stdout::Stdout;
 /// file may be renamed. What is edited or removed counts as lost.
 ///
 /// PARITY appears only when it is complete, and no file is ever replaced. Only you may read it, because it reveals
-/// contents. Keep it on another disk than ROOT. docs/parity.md describes the format.
+/// contents. Keep it on another disk than ROOT. For --limit-rate, what is written counts, too. docs/parity.md describes
+/// the format.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ProtectArgs {

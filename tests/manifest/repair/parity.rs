@@ -4,8 +4,10 @@ use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use super::super::records::{create, json, lines, seal, verify};
+use super::reprotect::reprotect;
 use super::{copy, damage, journal, mark, names, repair_from, said};
 use crate::harness::{Dir, Mounted, Run, needs, sha256};
 
@@ -392,6 +394,23 @@ fn a_lost_file_raises_the_redundancy_or_is_refused() {
     fs::remove_file(dir.path("large")).unwrap();
     repair(&dir, &["--missing", "--yes"]).status(0);
     verify(&dir, &[]).status(0).stdout("");
+}
+
+#[test]
+fn what_is_written_for_parity_is_limited_too() {
+    let dir = Dir::new();
+    dir.file("a", &noise(100_000, 1));
+    create(&dir, &[]);
+    let takes = |least: u64, run: &dyn Fn() -> Run| {
+        let start = Instant::now();
+        run().status(0);
+        let elapsed = start.elapsed();
+        assert!(elapsed >= Duration::from_millis(least), "{elapsed:?}");
+    };
+    // As many bytes are written as read, and a tenth of a second may be saved up. An update reads a new file twice.
+    takes(250, &|| protect(&dir, &["--redundancy", "100%", "--limit-rate", "500kB"]));
+    dir.file("b", &noise(100_000, 2));
+    takes(450, &|| reprotect(&dir, &["--limit-rate", "500kB"]));
 }
 
 #[test]
