@@ -2,12 +2,14 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::{CString, OsStr};
-use std::io::{self, ErrorKind};
+use std::fs;
+use std::io::{self, ErrorKind, Write as _};
 use std::iter;
 use std::ops::Range;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
+use std::rc::Rc;
 
 use anyhow::{Context as _, ensure};
 use ftk_file::{Birth, Failure, File, Holes, Symlinks, descend};
@@ -50,7 +52,7 @@ pub(super) struct TreeFiles<'t> {
     /// Other files that may have a content, by its size: the number of their root, and their path below it.
     others: HashMap<u64, Vec<(usize, Vec<u8>)>>,
     /// The file that was read last: its content, its number, and itself.
-    last: Option<(usize, usize, File)>,
+    last: Option<(usize, usize, Rc<File>)>,
 }
 
 impl<'t> TreeFiles<'t> {
@@ -72,15 +74,25 @@ impl<'t> TreeFiles<'t> {
         let roots = roots.into_iter().map(open).collect::<anyhow::Result<Vec<_>>>()?;
         let positions: HashMap<&[u8], usize> =
             contents.iter().enumerate().map(|(nth, content)| (&*content.digests, nth)).collect();
-        let (mut paths, mut reserved) = (vec![Vec::new(); contents.len()], Reservation::new(budget));
-        let mut entries = manifest.entries()?;
-        while let Some(entry) = entries.next()? {
-            if let Some(&nth) = positions.get(entry.digests).filter(|_| entry.stat.is_regular()) {
-                reserved.consume((size_of::<Vec<u8>>() + entry.path.len()) as u64)?;
-                paths[nth].push(entry.path.to_vec());
-            }
-        }
+        let mut paths = vec![Vec::new(); contents.len()];
+        collect(manifest, &positions, &mut paths, budget)?;
         Ok(Self { roots, contents, paths, others: HashMap::new(), last: None })
+    }
+
+    /// Adds the paths of contents that the manifest does not record, but the one in their parity file: a file that was
+    /// recorded again when it had grown still has parts of them. If that manifest cannot be used, nothing is added.
+    pub(super) fn add_former(&mut self, parity: &Parity, budget: &Budget) {
+        let unknown = (0..self.contents.len()).filter(|nth| self.paths[*nth].is_empty());
+        let unknown: HashMap<&[u8], usize> = unknown.map(|nth| (&*self.contents[nth].digests, nth)).collect();
+        if unknown.is_empty() {
+            return;
+        }
+        let mut paths = vec![Vec::new(); self.contents.len()];
+        let found = kept_manifest(parity, budget.left())
+            .and_then(|(_, manifest)| collect(&manifest, &unknown, &mut paths, budget));
+        if found.is_ok() {
+            paths.into_iter().enumerate().for_each(|(nth, paths)| self.paths[nth].extend(paths));
+        }
     }
 
     /// Adds files that are not recorded, by the path below the first root and the size: contents that are at none of
@@ -105,6 +117,20 @@ impl<'t> TreeFiles<'t> {
 
     /// Opens a file, if it has the size of the content.
     fn file(&self, content: usize, candidate: usize) -> io::Result<File> {
+        let file = self.open(content, candidate)?;
+        self.check_size(content, &file)?;
+        Ok(file)
+    }
+
+    fn check_size(&self, content: usize, file: &File) -> io::Result<()> {
+        match file.stat().size == self.contents[content].size {
+            true => Ok(()),
+            false => Err(io::Error::new(OTHER_SIZE, "its size differs")),
+        }
+    }
+
+    /// Opens a file of any size.
+    fn open(&self, content: usize, candidate: usize) -> io::Result<File> {
         let (paths, own) = (&self.paths[content], self.own(content));
         let (root, path) = match candidate < own {
             true => (candidate / paths.len(), &paths[candidate % paths.len()]),
@@ -115,10 +141,18 @@ impl<'t> TreeFiles<'t> {
                 (*root, path)
             }
         };
-        let file = open_below(&self.roots[root], path)?;
-        match file.stat().size == self.contents[content].size {
-            true => Ok(file),
-            false => Err(io::Error::new(OTHER_SIZE, "its size differs")),
+        open_below(&self.roots[root], path)
+    }
+
+    /// Returns a file of any size, which is opened unless it was read last.
+    fn last(&mut self, content: usize, candidate: usize) -> io::Result<Rc<File>> {
+        match &self.last {
+            Some((nth, at, file)) if (*nth, *at) == (content, candidate) => Ok(Rc::clone(file)),
+            _ => {
+                let file = Rc::new(self.open(content, candidate)?);
+                self.last = Some((content, candidate, Rc::clone(&file)));
+                Ok(file)
+            }
         }
     }
 
@@ -150,12 +184,44 @@ impl Sources for TreeFiles<'_> {
     }
 
     fn read(&mut self, content: usize, candidate: usize, offset: u64, buf: &mut [u8]) -> io::Result<()> {
-        if !matches!(&self.last, Some((nth, at, _)) if (*nth, *at) == (content, candidate)) {
-            self.last = Some((content, candidate, self.file(content, candidate)?));
-        }
-        let (_, _, file) = self.last.as_ref().expect("it was opened");
+        let file = self.last(content, candidate)?;
+        self.check_size(content, &file)?;
         file.read_exact_at(buf, offset).map_err(error_of)
     }
+
+    fn part(&mut self, content: usize, candidate: usize, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+        self.last(content, candidate)?.read_exact_at(buf, offset).map_err(error_of)
+    }
+}
+
+/// Collects the paths of contents by their digests.
+fn collect(
+    manifest: &Manifest,
+    positions: &HashMap<&[u8], usize>,
+    paths: &mut [Vec<Vec<u8>>],
+    budget: &Budget,
+) -> anyhow::Result<()> {
+    let mut reserved = Reservation::new(budget);
+    let mut entries = manifest.entries()?;
+    while let Some(entry) = entries.next()? {
+        if let Some(&nth) = positions.get(entry.digests).filter(|_| entry.stat.is_regular()) {
+            reserved.consume((size_of::<Vec<u8>>() + entry.path.len()) as u64)?;
+            paths[nth].push(entry.path.to_vec());
+        }
+    }
+    Ok(())
+}
+
+/// Opens the manifest in a parity file, and returns also a file that has it as it is there: compressed. It may use `memory`
+/// bytes.
+///
+/// # Errors
+/// If it is damaged, longer, or no manifest, or if there is no room for a temporary file.
+pub(super) fn kept_manifest(parity: &Parity, memory: u64) -> anyhow::Result<(fs::File, Manifest)> {
+    let mut compressed = tempfile::tempfile()?;
+    compressed.write_all(&parity.manifest(memory)?)?;
+    let manifest = Manifest::open(compressed.try_clone()?)?;
+    Ok((compressed, manifest))
 }
 
 /// Opens a regular file below a directory. No link is followed.

@@ -40,10 +40,11 @@ use crate::stdout::Stdout;
 ///
 /// Every file is read. One that does not have its recorded digests is reported and skipped, so that damage is never
 /// protected: repair it, or update the manifest, and write the parity file again. Contents are protected, not names: a
-/// file may be renamed. A file that is edited or removed counts as lost.
+/// file may be renamed. What is edited or removed counts as lost.
 ///
 /// PARITY appears only when it is complete, and no file is ever replaced. Only you may read it, because it reveals
-/// contents. Keep it on another disk than ROOT. docs/parity.md describes the format.
+/// contents. Keep it on another disk than ROOT. For --limit-rate, what is written counts, too. docs/parity.md describes
+/// the format.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct ProtectArgs {
@@ -96,7 +97,6 @@ fn redundancy(text: &str) -> Result<Redundancy, String> {
 pub(super) fn run(args: &ProtectArgs, globals: &Globals, console: &Console) -> anyhow::Result<Outcome> {
     refuse_swapped(&args.root, &args.manifest)?;
     let name = || quote(args.manifest.as_bytes());
-    let output = args.output.as_deref().filter(|_| !args.dry_run);
     let run = Run::new(globals, console)?;
     let Input { manifest, own } = Input::open(&args.manifest, globals, console)?;
     console.stats.sealed(&args.manifest, &manifest);
@@ -116,15 +116,17 @@ pub(super) fn run(args: &ProtectArgs, globals: &Globals, console: &Console) -> a
         .with_context(name)?;
     let report = Report::new(&plan, &contents, record.len() as u64);
     let stdout = Stdout::default();
-    let Some(path) = output else {
+    if args.dry_run {
         report.print(&stdout, globals, None);
         stdout.finish()?;
-        return Ok(outcome);
-    };
-    let cannot = || format!("cannot write {}", quote(path.as_os_str().as_bytes()));
+    }
     let mut demand = Demand::default();
-    demand.add(path.parent().unwrap_or(path), plan.file_len(record.len() as u64));
+    if let Some(path) = &args.output {
+        demand.add(path.parent().unwrap_or(path), report.parity_bytes);
+    }
     demand.check("nothing was written")?;
+    let Some(path) = args.output.as_deref().filter(|_| !args.dry_run) else { return Ok(outcome) };
+    let cannot = || format!("cannot write {}", quote(path.as_os_str().as_bytes()));
     let created = Output::create_new(path);
     if let Err(error) = &created
         && error.kind() == ErrorKind::AlreadyExists
@@ -224,11 +226,16 @@ pub(super) fn contents(
 
 /// Returns a manifest, compressed with Zstandard. `own`: its device and inode number.
 pub(super) fn compressed(path: &Path, own: (u64, u64)) -> io::Result<Vec<u8>> {
-    let mut file = fs::File::open(path)?;
+    let file = fs::File::open(path)?;
     let metadata = file.metadata()?;
     if (metadata.dev(), metadata.ino()) != own {
         return Err(io::Error::other("it was replaced meanwhile: repeat the command"));
     }
+    packed(&file)
+}
+
+/// Returns the rest of a manifest, compressed with Zstandard.
+pub(super) fn packed(mut file: &fs::File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
     if is_zstd(&bytes) {

@@ -18,7 +18,8 @@ use crate::globals::Globals;
 use crate::human;
 use crate::lock::Lock;
 use crate::manifest::parity::{self, TreeFiles, check_algorithms};
-use crate::manifest::protect::{compressed, contents, say_skipped};
+use crate::manifest::protect::{compressed, contents, packed, say_skipped};
+use crate::manifest::space::Demand;
 use crate::progress::{FileCounters, WorkCounters};
 use crate::run::Run;
 use crate::stdout::Stdout;
@@ -89,21 +90,27 @@ impl<'p> Reprotection<'p> {
             NewManifest::Planned(writer) => {
                 let mut file = writer.into_inner()?;
                 file.rewind()?;
-                (Manifest::open(file)?, Vec::new())
+                let record = packed(&file)?;
+                file.rewind()?;
+                (Manifest::open(file)?, record)
             }
         };
         let (recorded, mut outcome) = contents(run, &manifest, console)?;
         let update = Update::new(&self.parity, recorded, run.budget.left()).with_context(name)?;
         let mut sources = TreeFiles::new([root], &manifest, update.contents(), &run.budget)?;
+        sources.add_former(&self.parity, &run.budget);
         let stdout = Stdout::default();
-        let plan = update.plan(&mut sources).with_context(name)?;
+        let mut plan = update.plan(&mut sources).with_context(name)?;
         let mut report =
             Report { path: self.path, changes: update.changes(), parity: &self.parity, updated: None };
-        let Some((target, lock)) = &self.target else {
+        if self.target.is_none() {
             report.print(&plan, globals, &stdout, console);
             stdout.finish()?;
-            return Ok(outcome);
-        };
+        }
+        let mut demand = Demand::default();
+        demand.add(Path::new(self.path), update.growth(&mut plan, record.len() as u64));
+        demand.check("nothing was written to it")?;
+        let Some((target, lock)) = &self.target else { return Ok(outcome) };
         let counters = FileCounters::default();
         let done = WorkCounters::Files(&counters);
         let spool = tempfile::tempfile().context("cannot create a temporary file")?;

@@ -16,10 +16,10 @@ pub(super) struct Demand {
 }
 
 impl Demand {
-    /// Adds bytes that stay used on the file system of `directory`. If it does not exist, the nearest directory
-    /// above it counts.
-    pub(super) fn add(&mut self, directory: &Path, bytes: u64) {
-        self.entry(directory, |(stay, _, _)| *stay = stay.saturating_add(bytes));
+    /// Adds bytes that stay used on the file system of a path. If it does not exist, the nearest directory above it
+    /// counts.
+    pub(super) fn add(&mut self, path: &Path, bytes: u64) {
+        self.entry(path, |(stay, _, _)| *stay = stay.saturating_add(bytes));
     }
 
     /// Adds bytes that are used only until a file of the same size is removed.

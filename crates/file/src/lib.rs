@@ -106,7 +106,7 @@ pub use ftk_walk::{FileType, make_room};
 pub use holes::{Holes, KnownRange};
 pub use identity::{Identity, IdentityDifference};
 pub use inode::{FileSystem, Inode};
-pub use limit::{is_rate_limited, lift_rate_limit, limit_rate};
+pub use limit::{is_rate_limited, lift_rate_limit, limit_rate, write_all_at};
 pub use mounts::{Mount, mounts};
 pub use now::now_ns;
 pub use packed_stat::PackedStat;

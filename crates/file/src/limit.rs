@@ -1,5 +1,8 @@
-//! Limits how many bytes the process reads per second.
+//! Limits how many bytes the process reads per second, and writes by [`write_all_at`].
 
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt as _;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::thread::sleep;
@@ -35,6 +38,21 @@ pub fn limit_rate(bytes_per_second: u64) {
         start: Instant::now(),
         is_lifted: AtomicBool::new(false),
     });
+}
+
+/// Writes all bytes at an offset. They count for the [limit](limit_rate) together with what is read.
+///
+/// # Errors
+/// If not all can be written.
+pub fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+    let (mut left, mut offset) = (bytes, offset);
+    while !left.is_empty() {
+        let (part, others) = left.split_at(most(left.len()));
+        wait_for(part.len() as u64);
+        file.write_all_at(part, offset)?;
+        (left, offset) = (others, offset + part.len() as u64);
+    }
+    Ok(())
 }
 
 /// Removes the limit and wakes all reads that wait for it: the process is about to end.

@@ -7,9 +7,9 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use ftk_file::{Cursor, Failure, File, Symlinks, limit_rate};
+use ftk_file::{Cursor, Failure, File, Symlinks, limit_rate, write_all_at};
 
 /// With this limit, one read asks for at most 4096 bytes.
 const RATE: u64 = 400_000;
@@ -46,4 +46,19 @@ fn a_change_while_the_read_waits_is_noticed() {
     let mut cursor = Cursor::new(&file, 0);
     assert_eq!(cursor.fill(&mut [0; 10_000]).unwrap(), 4000);
     assert!(cursor.has_ended() && matches!(cursor.verify(), Err(Failure::Changed { .. })));
+}
+
+#[test]
+fn writes_wait_and_are_whole() {
+    limit_rate(RATE);
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("file");
+    let file = fs::File::create(&path).unwrap();
+    let bytes: Vec<u8> = (0..200_003_u32).map(|nth| nth as u8 ^ (nth >> 8) as u8).collect();
+    let start = Instant::now();
+    write_all_at(&file, &bytes, 10).unwrap();
+    write_all_at(&file, &[], 1 << 40).unwrap();
+    // Half a second, of which a tenth may be saved up. The last part is not waited for.
+    assert!(start.elapsed() >= Duration::from_millis(350));
+    assert!(fs::read(&path).unwrap() == [&[0; 10], &bytes[..]].concat());
 }

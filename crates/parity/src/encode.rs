@@ -97,6 +97,16 @@ impl Writer<'_> {
         if filled > 0 {
             self.add(&buf)?;
         }
+        // What is only a hole has no piece. Its digests must be right nevertheless.
+        let mut is_hole: Vec<_> = self.index.contents.iter().map(|content| content.size > 0).collect();
+        self.index.layout.pieces.iter().for_each(|piece| is_hole[piece.content] = false);
+        for nth in (0..is_hole.len()).filter(|nth| is_hole[*nth] && !is_known(*nth)) {
+            let Content { size, digests } = self.index.contents[nth].clone();
+            if let Err(why) = self.large(nth, &digests, iter::empty(), size, sources)? {
+                skipped.push(Failed { content: nth, why, lost: iter::once(0..size).collect() });
+            }
+            progress(size);
+        }
         Ok(skipped)
     }
 
@@ -171,7 +181,7 @@ impl Writer<'_> {
                 let has = |candidate| {
                     buf.fill(0);
                     let part = &mut buf[..len as usize];
-                    sources.read(nth, candidate, offset, part).is_ok() && checksum(&[&buf]) == sum
+                    sources.part(nth, candidate, offset, part).is_ok() && checksum(&[&buf]) == sum
                 };
                 if !(0..candidates).any(has) {
                     buf.fill(0);
@@ -260,6 +270,10 @@ impl Sources for Renumbered<'_> {
 
     fn read(&mut self, content: usize, candidate: usize, offset: u64, buf: &mut [u8]) -> io::Result<()> {
         self.sources.read(self.kept[content], candidate, offset, buf)
+    }
+
+    fn part(&mut self, content: usize, candidate: usize, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+        self.sources.part(self.kept[content], candidate, offset, buf)
     }
 }
 

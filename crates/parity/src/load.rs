@@ -70,7 +70,7 @@ impl<'l> Loader<'l> {
         let content = &self.index.contents[piece.content];
         let mut bytes = vec![0; content.size as usize];
         let found = all.into_iter().find(|&candidate| {
-            self.sources.read(piece.content, candidate, 0, &mut bytes).is_ok()
+            self.sources.part(piece.content, candidate, 0, &mut bytes).is_ok()
                 && self.index.algorithms.match_digests(&bytes, &content.digests)
         });
         self.examined.insert(piece.content, found);
@@ -83,7 +83,7 @@ impl<'l> Loader<'l> {
 
     fn read(&mut self, block: u64, piece: &Piece, candidate: usize, buf: &mut [u8]) -> bool {
         let buf = self.part(block, piece, buf);
-        self.sources.read(piece.content, candidate, piece.offset, buf).is_ok()
+        self.sources.part(piece.content, candidate, piece.offset, buf).is_ok()
     }
 
     /// Returns the part of a block that a piece has.

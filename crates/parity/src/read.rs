@@ -87,6 +87,11 @@ impl Parity {
         self.head.block
     }
 
+    /// Returns the length of the file in bytes, with what follows its end.
+    pub(crate) fn len(&self) -> u64 {
+        self.file.stat().size
+    }
+
     /// Reads the manifest, as the writer was given it: compressed with Zstandard, and at most `memory` bytes long.
     ///
     /// # Errors

@@ -19,4 +19,13 @@ pub trait Sources {
     /// # Errors
     /// If the file cannot be opened, does not have the size of the content, or cannot be read there.
     fn read(&mut self, content: usize, candidate: usize, offset: u64, buf: &mut [u8]) -> io::Result<()>;
+
+    /// Reads like [`read`](Self::read), also from a file of another size: one that grew, or was cut, may still have parts
+    /// of the content. Checksums tell which. By default only reads what `read` does.
+    ///
+    /// # Errors
+    /// If the file cannot be opened, or cannot be read there.
+    fn part(&mut self, content: usize, candidate: usize, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+        self.read(content, candidate, offset, buf)
+    }
 }

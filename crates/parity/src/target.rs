@@ -2,11 +2,11 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::FileExt;
 
 /// A parity file that is written.
 pub trait Target {
-    /// Writes bytes at an offset. The file grows if it is shorter.
+    /// Writes bytes at an offset. The file grows if it is shorter. For a [`File`](fs::File), within the
+    /// [limit](ftk_file::limit_rate) of the process.
     ///
     /// # Errors
     /// If not all can be written.
@@ -27,7 +27,7 @@ pub trait Target {
 
 impl Target for fs::File {
     fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
-        FileExt::write_all_at(self, bytes, offset)
+        ftk_file::write_all_at(self, bytes, offset)
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {

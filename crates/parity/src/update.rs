@@ -131,6 +131,11 @@ impl<'u> Update<'u> {
         self.plan_without(&self.added(sources), &Exceptions::default())
     }
 
+    /// Returns how many bytes the file becomes longer, with a manifest of this length, if the plan is carried out.
+    pub fn growth(&self, plan: &mut UpdatePlan, manifest: u64) -> u64 {
+        self.place(plan, manifest).len.saturating_sub(self.old.len())
+    }
+
     /// Returns the parts of the new contents.
     fn added(&self, sources: &mut dyn Sources) -> Vec<Piece> {
         let known = self.known();
@@ -499,12 +504,25 @@ impl Sources for Spooled<'_> {
     }
 
     fn read(&mut self, content: usize, candidate: usize, offset: u64, buf: &mut [u8]) -> io::Result<()> {
-        match self.starts.get(&content) {
-            Some(start) if candidate == self.sources.candidates(content) => {
-                // A hole at the end: it was not computed.
-                self.file.read_exact_at(buf, start + offset)
-            }
-            _ => self.sources.read(content, candidate, offset, buf),
+        match self.computed(content, candidate) {
+            // A hole at the end: it was not computed.
+            Some(start) => self.file.read_exact_at(buf, start + offset),
+            None => self.sources.read(content, candidate, offset, buf),
         }
+    }
+
+    fn part(&mut self, content: usize, candidate: usize, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+        match self.computed(content, candidate) {
+            Some(_) => self.read(content, candidate, offset, buf),
+            None => self.sources.part(content, candidate, offset, buf),
+        }
+    }
+}
+
+impl Spooled<'_> {
+    /// Returns where a content begins in the file, if this candidate is what was computed of it.
+    fn computed(&mut self, content: usize, candidate: usize) -> Option<u64> {
+        let start = *self.starts.get(&content)?;
+        (candidate == self.sources.candidates(content)).then_some(start)
     }
 }

@@ -7,6 +7,7 @@ use std::process::Command;
 
 use super::super::records::{create, lines, seal};
 use super::parity::{flip, noise, protect, tree};
+use super::reprotect::reprotect;
 use super::{names, repair_from};
 use crate::harness::{Dir, Run};
 
@@ -173,6 +174,53 @@ fn forged_recovery_blocks_and_digests_change_nothing() {
     repairs(&dir, &before, "digests");
 }
 
+/// Bytes that the parity file calls right spoil what is computed from them, and nothing else.
+#[test]
+fn forged_checksums_of_blocks_change_nothing() {
+    let dir = tree();
+    dir.file("other", &noise(300_000, 98));
+    create(&dir, &[]);
+    protect(&dir, &["--redundancy", "5%"]).status(0);
+    let honest = fs::read(dir.aside("parity")).unwrap();
+    let right = [fs::read(dir.path("large")).unwrap(), fs::read(dir.path("other")).unwrap()];
+    // A block of a file that grew, the damaged block itself, or both.
+    for forged_blocks in [&[("other", 20)][..], &[("large", 17)], &[("other", 20), ("large", 17)]] {
+        fs::write(dir.aside("parity"), &honest).unwrap();
+        let mut grown = right[1].clone();
+        grown[20 * PAGE..][..100].fill(7);
+        grown.extend([8; 10_000]);
+        dir.file("large", &right[0]).file("other", &grown);
+        create(&dir, &["--force"]);
+        flip(&dir.path("large"), 17 * PAGE as u64 + 5);
+        let before = fs::read(dir.path("large")).unwrap();
+        let mut forged = Forged::open(&dir);
+        let mut index = forged.section(INDEX);
+        for (name, nth) in forged_blocks {
+            let (good, now) = match *name {
+                "other" => (&right[1], &grown),
+                _ => (&right[0], &before),
+            };
+            let [good, now] = [good, now].map(|file| checksum(&file[nth * PAGE..][..PAGE]).to_le_bytes());
+            let at = index.windows(8).position(|sum| sum == good).unwrap();
+            index[at..at + 8].copy_from_slice(&now);
+        }
+        forged.set(INDEX, &index);
+        forged.write();
+        let run = repair_from(&dir, &["parity"], &["--yes"]).status(2);
+        run.stderr_has("the computed content is not the recorded one");
+        assert!(fs::read(dir.path("large")).unwrap() == before, "{forged_blocks:?}");
+        // An update copies what is wrong, and repair still writes none of it.
+        (0..10).for_each(|nth| _ = fs::remove_file(dir.path(format!("small/{nth}"))));
+        reprotect(&dir, &[]);
+        let run = repair_from(&dir, &["parity"], &["--yes"]);
+        let now = fs::read(dir.path("large")).unwrap();
+        run.check(now == before || now == right[0], "it is as before or right");
+        run.check(now == before || run.code() == 0, "only what is right is a success");
+        run.check(now != before || run.code() != 0, "what is left is reported");
+        run.check(!run.err.contains("panicked"), "no panic");
+    }
+}
+
 #[test]
 fn sizes_in_a_forged_parity_file_take_no_memory() {
     let (dir, before) = damaged();
@@ -226,6 +274,40 @@ fn a_manifest_inside_cannot_lead_out_of_the_tree() {
         assert_eq!(fs::read(dir.path("large")).unwrap(), before);
         assert!(!dir.aside("outside").exists() && !dir.path("outside").exists(), "{path}");
         assert!(!manifest.exists(), "{path}");
+    }
+}
+
+#[test]
+fn former_paths_cannot_lead_out_of_the_tree() {
+    let dir = tree();
+    let outside = noise(300_000, 98);
+    dir.file("other", &outside);
+    create(&dir, &["--force"]);
+    protect(&dir, &["--redundancy", "5%"]).status(0);
+    // The content is no longer recorded, and it is only out of the tree.
+    let manifest = dir.aside("manifest");
+    let honest = lines(&manifest);
+    fs::remove_file(dir.path("other")).unwrap();
+    create(&dir, &["--force"]);
+    fs::write(dir.aside("outside"), &outside).unwrap();
+    std::os::unix::fs::symlink(dir.aside("outside"), dir.path("link")).unwrap();
+    flip(&dir.path("large"), 70_000);
+    let before = fs::read(dir.path("large")).unwrap();
+    let parity = fs::read(dir.aside("parity")).unwrap();
+    for path in ["../outside", "/outside", "link", "link/", "small"] {
+        let edit = |line: &String| line.replace(r#""path":"other""#, &format!(r#""path":"{path}""#));
+        let edited: Vec<_> = honest.iter().map(edit).collect();
+        assert_ne!(edited, honest);
+        fs::write(dir.aside("parity"), &parity).unwrap();
+        let mut forged = Forged::open(&dir);
+        fs::write(dir.aside("edited"), seal(&edited)).unwrap();
+        let compressed = Command::new("zstd").arg("-qfk").arg(dir.aside("edited")).status().unwrap();
+        assert!(compressed.success());
+        forged.set(MANIFEST, &fs::read(dir.aside("edited.zst")).unwrap());
+        forged.write();
+        let run = repair_from(&dir, &["parity"], &["--yes"]).status(1);
+        run.check(run.text().contains("too much is lost: "), path);
+        assert_eq!(fs::read(dir.path("large")).unwrap(), before);
     }
 }
 

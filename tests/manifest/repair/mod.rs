@@ -4,6 +4,7 @@ mod attacked;
 mod copies;
 mod damaged;
 mod forged;
+mod grown;
 mod hostile;
 mod kept;
 mod limits;

@@ -1,13 +1,15 @@
 //! `protect`, `verify --parity` and `repair --from PARITY`: files heal without a copy.
 
 use std::fs::{self, File, Permissions};
-use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
-use super::super::records::{create, json, verify};
-use super::{copy, damage, journal, mark, names, repair_from};
-use crate::harness::{Dir, Run, needs, sha256};
+use super::super::records::{create, json, lines, seal, verify};
+use super::reprotect::reprotect;
+use super::{copy, damage, journal, mark, names, repair_from, said};
+use crate::harness::{Dir, Mounted, Run, needs, sha256};
 
 /// Returns bytes that have no pattern.
 pub(super) fn noise(len: usize, seed: u64) -> Vec<u8> {
@@ -199,6 +201,104 @@ fn a_plan_writes_no_file_and_no_file_is_replaced() {
 }
 
 #[test]
+fn a_full_disk_is_noticed_before_a_parity_file_is_written() {
+    let point = tempfile::tempdir().unwrap();
+    let Some(disk) = Mounted::at(point.path(), ["-t", "tmpfs", "-o", "size=1M", "none"]) else { return };
+    let dir = tree();
+    let parity = disk.path("parity");
+    let protect = |args: &[&str]| {
+        let ftk = dir.ftk(["manifest", "protect", "."]).arg(dir.aside("manifest"));
+        ftk.arg("-o").arg(&parity).args(args).run()
+    };
+    let manifest = dir.aside("manifest");
+    let update = |args: &[&str]| {
+        let ftk = dir.ftk(["manifest", "update", "."]).arg(&manifest).args(args);
+        ftk.arg("--parity").arg(&parity).run()
+    };
+    let full = "not enough space on the file system of '";
+    // 50% of 450 kB fit, and of 3 MB more they do not.
+    protect(&["--redundancy", "50%"]).status(0);
+    let before = fs::read(&parity).unwrap();
+    dir.file("new", &noise(3_000_000, 7));
+    let output = ["-o", manifest.to_str().unwrap()];
+    let plan = update(&["--dry-run"]).status(2).stderr_has(full).stderr_has("1 content would be added");
+    plan.check(plan.err.contains(" needed, ") && plan.err.contains(" free; "), "how much is needed and free");
+    update(&output).status(2).stderr_has("the parity file is as before: not enough space");
+    assert!(fs::read(&parity).unwrap() == before);
+    // The manifest is written, and the parity file is of use with it.
+    flip(&dir.path("large"), 5);
+    let repair = dir.ftk(["manifest", "repair", "."]).arg(&manifest).arg("--from").arg(&parity);
+    repair.arg("--yes").run().status(0);
+    fs::remove_file(&parity).unwrap();
+    let plan = protect(&["--redundancy", "50%", "--dry-run"]).status(2).stderr_has(full);
+    has(&plan, "would protect 42 contents");
+    protect(&["--redundancy", "50%"]).status(2).stderr_has(full).stderr_has("nothing was written");
+    assert_eq!(names(&disk.path("")), [""; 0]);
+}
+
+/// Contents at the limits of the format, and what is no file.
+#[test]
+fn special_contents_come_back_and_what_is_no_file_does_not() {
+    let dir = Dir::new();
+    for nth in 0..60_u64 {
+        dir.file(format!("other/{nth}"), &noise(4096, nth + 1));
+    }
+    let hole = |name: &str, len: u64| {
+        dir.file(name, b"");
+        File::options().write(true).open(dir.path(name)).unwrap().set_len(len).unwrap();
+    };
+    dir.file("d/empty", b"").file("d/byte", b"x").file("d/unit", &noise(64, 70));
+    dir.file("d/block", &noise(4096, 71)).file("d/large", &noise(16 * 4096, 72));
+    hole("d/small hole", 10_000);
+    hole("d/large hole", 1 << 20);
+    dir.file("d/sparse", &noise(4096, 73));
+    File::options().write(true).open(dir.path("d/sparse")).unwrap().write_all_at(b"end", 300_000).unwrap();
+    let names = ["empty", "byte", "unit", "block", "large", "small hole", "large hole", "sparse"];
+    for name in names {
+        fs::set_permissions(dir.path(format!("d/{name}")), Permissions::from_mode(0o640)).unwrap();
+    }
+    create(&dir, &[]);
+    protect(&dir, &["--redundancy", "80%"]).status(0);
+    let contents = names.map(|name| fs::read(dir.path(format!("d/{name}"))).unwrap());
+    let space = fs::metadata(dir.path("d/large hole")).unwrap().blocks();
+    fs::remove_dir_all(dir.path("d")).unwrap();
+    let run = repair(&dir, &["--missing", "--max-missing", "100%", "--yes"]).status(0);
+    run.stderr_has("restored 8 missing files");
+    verify(&dir, &[]).status(0).stdout("");
+    for (name, content) in names.iter().zip(contents) {
+        assert!(fs::read(dir.path(format!("d/{name}"))).unwrap() == content, "{name}");
+    }
+    assert_eq!(fs::metadata(dir.path("d/large hole")).unwrap().blocks(), space, "holes stay holes");
+    // A mark in the manifest changes nothing.
+    let manifest = dir.aside("manifest");
+    let mark = |line: &String| match line.contains(r#""path":"d/empty""#) {
+        true => format!(r#"{},"damaged_ns":1}}"#, line.strip_suffix('}').unwrap()),
+        false => line.clone(),
+    };
+    fs::write(&manifest, seal(&lines(&manifest).iter().map(mark).collect::<Vec<_>>())).unwrap();
+    fs::remove_file(dir.path("d/empty")).unwrap();
+    repair(&dir, &[])
+        .status(1)
+        .stdout("  leave    d/empty                                  damaged and missing: add --missing\n");
+    let plan = repair(&dir, &["--missing"]).status(0);
+    assert!(said(&plan)[0].starts_with("restore d/empty 0 B from "));
+    repair(&dir, &["--missing", "--yes"]).status(0).stderr_has("removed 1 mark of damage");
+    verify(&dir, &[]).status(0).stdout("");
+    // With a copy as the source, too, these are counted and left.
+    dir.symlink("block", "d/link").dir("d/none");
+    let update = dir.ftk(["manifest", "update", "."]).arg(&manifest).arg("-o").arg(&manifest);
+    update.run().status(0);
+    copy(&dir, "copy");
+    fs::remove_file(dir.path("d/link")).unwrap();
+    fs::remove_dir(dir.path("d/none")).unwrap();
+    for from in [&["parity"][..], &["copy"], &["copy", "parity"]] {
+        repair_from(&dir, from, &["--missing", "--yes"]).status(1).stderr_has(
+            "  2 missing links, special files or empty directories cannot be restored by repair\n",
+        );
+    }
+}
+
+#[test]
 fn a_damaged_parity_file_still_heals_and_is_reported() {
     let dir = tree();
     protect(&dir, &["--redundancy", "20%"]).status(0);
@@ -294,6 +394,23 @@ fn a_lost_file_raises_the_redundancy_or_is_refused() {
     fs::remove_file(dir.path("large")).unwrap();
     repair(&dir, &["--missing", "--yes"]).status(0);
     verify(&dir, &[]).status(0).stdout("");
+}
+
+#[test]
+fn what_is_written_for_parity_is_limited_too() {
+    let dir = Dir::new();
+    dir.file("a", &noise(100_000, 1));
+    create(&dir, &[]);
+    let takes = |least: u64, run: &dyn Fn() -> Run| {
+        let start = Instant::now();
+        run().status(0);
+        let elapsed = start.elapsed();
+        assert!(elapsed >= Duration::from_millis(least), "{elapsed:?}");
+    };
+    // As many bytes are written as read, and a tenth of a second may be saved up. An update reads a new file twice.
+    takes(250, &|| protect(&dir, &["--redundancy", "100%", "--limit-rate", "500kB"]));
+    dir.file("b", &noise(100_000, 2));
+    takes(450, &|| reprotect(&dir, &["--limit-rate", "500kB"]));
 }
 
 #[test]

@@ -36,8 +36,8 @@ pub(super) struct Parities<'p> {
 struct Source {
     /// The position of the parity file.
     parity: usize,
-    /// The position of the content in it.
-    content: usize,
+    /// The position of the content in it. `None`: the empty content, which needs no recovery blocks.
+    content: Option<usize>,
 }
 
 /// The files that computing reads.
@@ -61,6 +61,7 @@ impl Present<'_> {
             let below = path[root..].strip_prefix(b"/").unwrap_or(&path[root..]);
             (below.to_vec(), inventory.size(inventory.dir_of(file), file))
         }));
+        files.add_former(parity, &self.run.budget);
         Ok(files)
     }
 }
@@ -99,6 +100,20 @@ impl<'p> Parities<'p> {
         found: &mut [Option<Found>],
     ) -> anyhow::Result<()> {
         self.sources = vec![None; wanted.len()];
+        let planned = |path: &OsStr, size| {
+            let version = Version { dev: 0, ino: 0, size, mtime_ns: 0, ctime_ns: 0 };
+            let path = path.as_bytes().to_vec();
+            Some(Found { root_len: path.len(), path, version, allocated: size })
+        };
+        if let Some((path, _)) = self.opened.first() {
+            let is_empty = |wanted: &Wanted| wanted.recorded.stat.size == 0 && wanted.link_to.is_none();
+            for (at, wanted) in wanted.iter().enumerate() {
+                if found[at].is_none() && is_empty(wanted) {
+                    found[at] = planned(path, 0);
+                    self.sources[at] = Some(Source { parity: 0, content: None });
+                }
+            }
+        }
         for (nth, (path, parity)) in self.opened.iter().enumerate() {
             let positions: HashMap<&[u8], usize> =
                 parity.contents().iter().enumerate().map(|(nth, it)| (&*it.digests, nth)).collect();
@@ -124,11 +139,8 @@ impl<'p> Parities<'p> {
                     self.lacking.insert(at, outcome.lacking);
                     continue;
                 }
-                let size = parity.contents()[content].size;
-                let version = Version { dev: 0, ino: 0, size, mtime_ns: 0, ctime_ns: 0 };
-                let path = path.as_bytes().to_vec();
-                found[at] = Some(Found { root_len: path.len(), path, version, allocated: size });
-                self.sources[at] = Some(Source { parity: nth, content });
+                found[at] = planned(path, parity.contents()[content].size);
+                self.sources[at] = Some(Source { parity: nth, content: Some(content) });
                 self.lacking.remove(&at);
             }
         }
@@ -164,21 +176,26 @@ impl<'p> Parities<'p> {
         let scratch = Scratch::create(state).with_context(cannot)?;
         for (nth, (path, parity)) in self.opened.iter().enumerate() {
             let of_this = |source: &Source| source.parity == nth;
-            let contents: Vec<_> =
+            let all: Vec<_> =
                 self.sources.iter().flatten().filter(|it| of_this(it)).map(|it| it.content).collect();
-            if contents.is_empty() {
+            if all.is_empty() {
                 continue;
             }
-            let file_of = |content: usize| scratch.path().join(format!("{nth}-{content}"));
-            for &content in &contents {
+            let file_of = |content: Option<usize>| {
+                let name = content.map_or_else(|| "empty".into(), |content| content.to_string());
+                scratch.path().join(format!("{nth}-{name}"))
+            };
+            for &content in &all {
+                let size = content.map_or(0, |content| parity.contents()[content].size);
                 let mut options = OpenOptions::new();
                 let file = options.write(true).create(true).truncate(true).mode(0o600).open(file_of(content));
-                file.and_then(|file| file.set_len(parity.contents()[content].size)).with_context(cannot)?;
+                file.and_then(|file| file.set_len(size)).with_context(cannot)?;
             }
+            let contents: Vec<_> = all.into_iter().flatten().collect();
             let mut last: Option<(usize, fs::File)> = None;
             let mut write = |content: usize, offset: u64, bytes: &[u8]| {
                 if last.as_ref().is_none_or(|(of, _)| *of != content) {
-                    last = Some((content, OpenOptions::new().write(true).open(file_of(content))?));
+                    last = Some((content, OpenOptions::new().write(true).open(file_of(Some(content)))?));
                 }
                 last.as_ref().expect("it was opened").1.write_all_at(bytes, offset)
             };

@@ -16,6 +16,7 @@ use crate::globals::Globals;
 use crate::human;
 use crate::lock::Lock;
 use crate::manifest::input::Input;
+use crate::manifest::parity::kept_manifest;
 use crate::manifest::repair::is_device_error;
 
 /// A record, and what is to be done with FILE.
@@ -68,14 +69,9 @@ impl<'r> Record<'r> {
         };
         let mut newest: Option<(&OsStr, fs::File, Manifest)> = None;
         for (path, parity) in parities {
-            let read = || -> anyhow::Result<_> {
-                let mut compressed = tempfile::tempfile()?;
-                compressed.write_all(&parity.manifest(memory)?)?;
-                let manifest = Manifest::open(compressed.try_clone()?)?;
-                Ok((*path, compressed, manifest))
-            };
-            match read() {
-                Ok(found) => {
+            match kept_manifest(parity, memory) {
+                Ok((compressed, manifest)) => {
+                    let found = (*path, compressed, manifest);
                     let start = |it: &(_, _, Manifest)| it.2.header().start_ns;
                     if newest.as_ref().is_none_or(|newest| start(newest) < start(&found)) {
                         newest = Some(found);

@@ -13,8 +13,8 @@ use fastrand::Rng;
 use ftk_file::{File, Symlinks};
 use ftk_hash::Algorithm;
 use ftk_parity::{
-    Algorithms, Batch, Content, Error, Layout, LeftOut, Parity, Plan, Protected, Redundancy, Sources, UNIT,
-    heal, protect,
+    Algorithms, Batch, Content, Error, Layout, LeftOut, Outcome, Parity, Plan, Protected, Redundancy,
+    Sources, UNIT, heal, protect,
 };
 
 /// The number of random patterns of damage.
@@ -39,7 +39,24 @@ impl Files {
     }
 }
 
-/// The files, where those of another size than the content cannot be read.
+/// Files that say that they are holes.
+struct Holes<'h>(Tree<'h>);
+
+impl Sources for Holes<'_> {
+    fn data(&mut self, _: usize, _: u64) -> Vec<std::ops::Range<u64>> {
+        Vec::new()
+    }
+
+    fn candidates(&mut self, content: usize) -> usize {
+        self.0.candidates(content)
+    }
+
+    fn read(&mut self, content: usize, candidate: usize, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+        self.0.read(content, candidate, offset, buf)
+    }
+}
+
+/// The files. Those of another size than the content are only read in part.
 struct Tree<'t>(&'t Files, Vec<usize>);
 
 impl Sources for Tree<'_> {
@@ -49,9 +66,16 @@ impl Sources for Tree<'_> {
 
     fn read(&mut self, content: usize, candidate: usize, offset: u64, buf: &mut [u8]) -> io::Result<()> {
         let file = self.0.0[content].get(candidate).ok_or(io::ErrorKind::NotFound)?;
-        let bytes =
-            file.get(offset as usize..offset as usize + buf.len()).filter(|_| file.len() == self.1[content]);
-        for (to, from) in buf.iter_mut().zip(bytes.ok_or(io::ErrorKind::NotFound)?) {
+        if file.len() != self.1[content] {
+            return Err(io::ErrorKind::NotFound.into());
+        }
+        self.part(content, candidate, offset, buf)
+    }
+
+    fn part(&mut self, content: usize, candidate: usize, offset: u64, buf: &mut [u8]) -> io::Result<()> {
+        let file = self.0.0[content].get(candidate).ok_or(io::ErrorKind::NotFound)?;
+        let bytes = file.get(offset as usize..offset as usize + buf.len());
+        for (to, from) in buf.iter_mut().zip(bytes.ok_or(io::ErrorKind::UnexpectedEof)?) {
             *to = from.ok_or_else(|| io::Error::other("a lost sector"))?;
         }
         Ok(())
@@ -125,8 +149,9 @@ fn damage(random: &mut Rng, file: &mut Bytes) {
     if len == 0 {
         return;
     }
-    match random.u8(..6) {
+    match random.u8(..7) {
         0 => file.clear(),
+        6 => file.extend((0..random.usize(1..3 * BLOCK)).map(|nth| Some(nth as u8))),
         1 => file.truncate(random.usize(..len)),
         2 => {
             let at = random.usize(..len);
@@ -148,12 +173,10 @@ fn damage(random: &mut Rng, file: &mut Bytes) {
 /// Which units of the stream are lost, by block and unit: from the bytes, without checksums.
 fn lost_units(layout: &Layout, contents: &[Vec<u8>], files: &Files) -> Vec<Vec<bool>> {
     let is_good = |content: usize, file: &Bytes, from: usize, len: usize| {
-        let truth = &contents[content];
-        file.len() == truth.len()
-            && file[from..from + len]
-                .iter()
-                .zip(&truth[from..from + len])
-                .all(|(one, other)| *one == Some(*other))
+        let part = file.get(from..from + len);
+        part.is_some_and(|part| {
+            part.iter().zip(&contents[content][from..]).all(|(one, other)| *one == Some(*other))
+        })
     };
     let has = |content: usize| {
         files.0[content].iter().any(|file| is_good(content, file, 0, contents[content].len()))
@@ -355,6 +378,25 @@ fn a_truncated_parity_file_has_what_is_left() {
     assert!(matches!(Parity::open(open(&path), MEMORY), Err(Error::Lost("index"))));
     std::fs::write(&path, &good[last..]).unwrap();
     assert!(Parity::open(open(&path), MEMORY).is_err(), "offsets count from the start");
+}
+
+#[test]
+fn a_hole_is_protected_only_if_zeros_are_recorded() {
+    let path = tempfile::NamedTempFile::new().unwrap();
+    let contents = [vec![7; 2 * LARGE], vec![0; 3 * LARGE], vec![8; 4 * LARGE]];
+    let mut files = Files::of(&[vec![0; 2 * LARGE], vec![0; 3 * LARGE]]);
+    files.0.push(Vec::new());
+    let mut holes = Holes(Tree(&files, sizes(&contents)));
+    let algorithms = Algorithms(vec![Algorithm::Sha256]);
+    let redundancy = Redundancy::new(50_000).unwrap();
+    let plan = Plan::new(algorithms, records(&contents), &mut holes, redundancy, 0, 1 << 22).unwrap();
+    assert_eq!(plan.blocks(), 0);
+    let protected = protect(plan, &mut holes, path.as_file(), [7; 16], MANIFEST, &mut |_| {}).unwrap();
+    let skipped: Vec<_> = protected.skipped.iter().map(|(nth, _)| *nth).collect();
+    assert_eq!(skipped, [0, 2]);
+    let parity = Parity::open(open(path.path()), MEMORY).unwrap();
+    assert_eq!(parity.contents(), &records(&contents)[1..2]);
+    assert_eq!(heal(&parity, &[0], &mut holes, MEMORY, None).unwrap(), [Outcome::default()]);
 }
 
 #[test]
