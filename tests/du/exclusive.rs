@@ -120,8 +120,8 @@ impl Random {
     }
 }
 
-/// Files with random names that were cloned and overwritten at random; the last changes are not on the disk. Returns the
-/// blocks of each file, as numbers.
+/// Files with random names that were cloned and overwritten at random; the last changes are not on the disk. Returns
+/// the blocks of each file, as numbers.
 fn make_random_reflinks(root: &Path, seed: u64) -> BTreeMap<String, Vec<usize>> {
     let mut random = Random(bytes(seed, 10_000).into_iter());
     let mut files: BTreeMap<String, Vec<usize>> = BTreeMap::new();
@@ -177,8 +177,8 @@ fn filefrag<'n>(dir: &Dir, root: &Path, names: impl Iterator<Item = &'n String>)
     run.text().split("File size of ").skip(1).map(own).collect()
 }
 
-/// The files of a tree at rest have the same space of their own in every run, whichever of them is asked first, and although
-/// their last changes are not on the disk.
+/// The files of a tree at rest have the same space of their own in every run, whichever of them is asked first, and
+/// although their last changes are not on the disk.
 #[test]
 fn random_reflinks_have_one_answer() {
     for kind in ["xfs", "btrfs"] {

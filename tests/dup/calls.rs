@@ -4,8 +4,7 @@ use std::fs;
 
 use crate::harness::{Dir, needs};
 
-/// A tree of eight directories with fifty files each, of which those with one name are equal. Returns how often `dup` opens
-/// a directory, and a file, and what it prints.
+/// Returns how often `dup` opens a directory, and a file, and what it prints.
 fn opens(dir: &Dir, args: &[&str]) -> (usize, usize, String) {
     let log = dir.aside("log");
     let strace = ["strace", "-f", "-qq", "-o", log.to_str().unwrap(), "-e", "trace=openat"];
@@ -19,6 +18,7 @@ fn opens(dir: &Dir, args: &[&str]) -> (usize, usize, String) {
 #[test]
 fn copies_are_examined_directory_by_directory() {
     needs!("strace");
+    // Eight directories with fifty files each, of which those with one name are equal.
     let dir = Dir::new();
     let mut expected = String::new();
     for file in 0..50_u8 {

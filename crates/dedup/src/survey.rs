@@ -143,8 +143,8 @@ impl<'s> Survey<'s> {
 }
 
 impl Examiner<'_> {
-    /// Returns the states of these names, in their order. They are examined directory by directory: the copies of a file
-    /// are in different ones, and opening a directory again takes three system calls.
+    /// Returns the states of these names, in their order. They are examined directory by directory: the copies of a
+    /// file are in different ones, and opening a directory again takes three system calls.
     fn states(&self, names: &[(FileNo, u32)]) -> Vec<Result<Surveyed, Failed>> {
         let mut order: Vec<_> = (0..names.len()).collect();
         order.sort_unstable_by_key(|&nth| names[nth].0);

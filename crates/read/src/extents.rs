@@ -111,9 +111,9 @@ pub fn flush_file_system(file: impl AsFd) -> io::Result<()> {
 
 /// Returns the bytes of the disk that no other file uses. The kernel first writes the file's dirty pages to the disk.
 ///
-/// A file that was written after it was cloned gets blocks of its own only when its pages are written. Until then the other
-/// file's blocks count as shared. So the answers of several files depend on the order in which they are asked, unless the
-/// whole file system was [flushed](flush_file_system) before.
+/// A file that was written after it was cloned gets blocks of its own only when its pages are written. Until then the
+/// other file's blocks count as shared. So the answers of several files depend on the order in which they are asked,
+/// unless the whole file system was [flushed](flush_file_system) before.
 ///
 /// Returns `None` if this is not known: the file system does not [mark](marks_shared_extents) shared extents, or a part of
 /// the file is compressed, or stored with the inode, or has no place on the disk yet.

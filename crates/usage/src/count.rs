@@ -84,8 +84,8 @@ impl Count {
         Self { unentered: Some(Vec::new()), ..self }
     }
 
-    /// Also counts the space of regular files that no other file shares. Opens each, where files can share any, and first
-    /// writes the changed data of their file system to the disk. All workers of a walk get clones of `flushed`.
+    /// Also counts the space of regular files that no other file shares. Opens each, where files can share any, and
+    /// first writes the changed data of their file system to the disk. All workers of a walk get clones of `flushed`.
     #[must_use]
     pub fn exclusive(mut self, flushed: &Flushed) -> Self {
         self.exclusive = Some(flushed.clone());

@@ -48,8 +48,8 @@ impl AddAssign for Exclusive {
 pub struct Flushed(Arc<Mutex<Vec<(u64, Option<FsId>)>>>);
 
 impl Flushed {
-    /// Writes the changed data of the file system of an open file to the disk, if that was not done yet. Returns when it is
-    /// there, also if another worker does it.
+    /// Writes the changed data of the file system of an open file to the disk, if that was not done yet. Returns when
+    /// it is there, also if another worker does it.
     pub(crate) fn flush(&self, dev: u64, file: impl AsFd) -> io::Result<()> {
         // Only these lines hold the lock, and no call in them panics.
         let mut flushed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
