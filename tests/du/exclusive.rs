@@ -1,5 +1,6 @@
 //! `--exclusive`: the space that no other file shares, on loop devices.
 
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
@@ -104,6 +105,132 @@ fn on_btrfs() {
 #[test]
 fn on_xfs() {
     reflinks("xfs");
+}
+
+/// The size of the blocks of both file systems.
+const BLOCK: usize = 4096;
+
+/// Random numbers below some limits.
+struct Random(std::vec::IntoIter<u8>);
+
+impl Random {
+    fn below(&mut self, limit: usize) -> usize {
+        let two: [u8; 2] = std::array::from_fn(|_| self.0.next().unwrap());
+        usize::from(u16::from_le_bytes(two)) % limit
+    }
+}
+
+/// Files with random names that were cloned and overwritten at random; the last changes are not on the disk. Returns
+/// the blocks of each file, as numbers.
+fn make_random_reflinks(root: &Path, seed: u64) -> BTreeMap<String, Vec<usize>> {
+    let mut random = Random(bytes(seed, 10_000).into_iter());
+    let mut files: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    let mut blocks = 0..;
+    for dir in ["a", "a/b", "c"] {
+        fs::create_dir_all(root.join(dir)).unwrap();
+    }
+    for _ in 0..40 {
+        let name = format!("{}/{}", ["a", "a/b", "c"][random.below(3)], random.below(1 << 16));
+        let old = (!files.is_empty()).then(|| files.keys().nth(random.below(files.len())).unwrap().clone());
+        match (random.below(4), old) {
+            (0, Some(old)) => {
+                clone(&root.join(&old), &root.join(&name));
+                files.insert(name, files[&old].clone());
+            }
+            (1, _) | (_, None) => {
+                let own: Vec<_> = blocks.by_ref().take(1 + random.below(40)).collect();
+                fs::write(root.join(&name), bytes(seed ^ own[0] as u64, own.len() * BLOCK)).unwrap();
+                files.insert(name, own);
+            }
+            (_, Some(old)) => {
+                let own = files.get_mut(&old).unwrap();
+                let from = random.below(own.len());
+                let len = 1 + random.below(own.len() - from);
+                own.splice(from..from + len, blocks.by_ref().take(len));
+                let file = File::options().write(true).open(root.join(old)).unwrap();
+                file.write_all_at(&bytes(seed ^ own[from] as u64, len * BLOCK), (from * BLOCK) as u64)
+                    .unwrap();
+            }
+        }
+    }
+    files
+}
+
+/// The bytes of each file that `filefrag` does not call shared.
+fn filefrag<'n>(dir: &Dir, root: &Path, names: impl Iterator<Item = &'n String>) -> Vec<u64> {
+    let filefrag = dir.ftk([] as [&str; 0]).instead(dir, ["filefrag", "-v", "-b4096"]);
+    let run = names.fold(filefrag, |run, name| run.arg(root.join(name))).run().status(0);
+    let own = |file: &str| {
+        let mut own = BTreeSet::new();
+        // Number, logical offset, physical offset, length, perhaps expected offset, flags.
+        for fields in file.lines().map(|line| line.split(':').map(str::trim).collect::<Vec<_>>()) {
+            if let [nth, _, physical, _, .., flags] = *fields
+                && nth.parse::<u32>().is_ok()
+                && !flags.contains("shared")
+            {
+                let (from, to) = physical.split_once("..").unwrap();
+                own.extend(from.parse::<u64>().unwrap()..=to.trim().parse().unwrap());
+            }
+        }
+        own.len() as u64 * BLOCK as u64
+    };
+    run.text().split("File size of ").skip(1).map(own).collect()
+}
+
+/// The files of a tree at rest have the same space of their own in every run, whichever of them is asked first, and
+/// although their last changes are not on the disk.
+#[test]
+fn random_reflinks_have_one_answer() {
+    for kind in ["xfs", "btrfs"] {
+        let Some(disk) = Mounted::new(kind) else { return };
+        let dir = Dir::new();
+        for seed in 0..8 {
+            let root = disk.path(&format!("t{seed}"));
+            let files = make_random_reflinks(&root, seed);
+            let du = |threads: &str| {
+                let run =
+                    dir.ftk(["du", "--exclusive", "--json", "-d9", "-j", threads]).arg(&root).run().status(0);
+                (run.text().to_owned(), rows(&run, &root))
+            };
+            let (first, found) = du(if seed % 2 == 0 { "1" } else { "4" });
+            for threads in ["4", "1"] {
+                assert_eq!(du(threads).0, first, "{kind}, {seed}");
+            }
+            let sum = |own: &dyn Fn(usize, &str) -> u64| -> Vec<_> {
+                let all = || files.keys().enumerate();
+                let below = |dir: &str| {
+                    let is_below = |name: &str| Path::new(name).starts_with(dir);
+                    all().filter(|(_, name)| is_below(name)).map(|(nth, name)| own(nth, name)).sum()
+                };
+                ["", "a", "a/b", "c"].map(|dir| (dir.to_owned(), Some(below(dir)), 0)).into()
+            };
+            let frag = filefrag(&dir, &root, files.keys());
+            assert_eq!(found, sum(&|nth, _| frag[nth]), "{kind}, {seed}");
+            // Btrfs marks whole extents, which several changes may have filled.
+            if kind == "xfs" {
+                let mut uses: HashMap<usize, u32> = HashMap::new();
+                files.values().flatten().for_each(|block| *uses.entry(*block).or_default() += 1);
+                let own = |name: &str| files[name].iter().filter(|block| uses[block] == 1).count();
+                assert_eq!(found, sum(&|_, name| (own(name) * BLOCK) as u64), "{seed}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_failed_flush_is_an_error() {
+    needs!("strace");
+    let Some(disk) = Mounted::new("xfs") else { return };
+    let dir = Dir::new();
+    let root = disk.path("t");
+    let file = write(root.join("a/x"), 1, 8192);
+    let strace = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "inject=syncfs:error=EIO"];
+    let du = |path: &Path| {
+        let du = dir.ftk(["du", "--exclusive", "--json", "-s"]).arg(path);
+        du.under(&dir, strace).run().status(2).stderr_has(&format!("cannot read '{}'", path.display()))
+    };
+    assert_eq!(rows_of_one(&du(&root)), (Some(8192), 0));
+    assert_eq!(rows_of_one(&du(&file)), (None, 1));
 }
 
 /// Extents in thousands of pieces are all added up.

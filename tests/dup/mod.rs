@@ -3,6 +3,7 @@
 
 mod apply;
 mod ask;
+mod calls;
 mod copies;
 mod dirs;
 mod emptied;

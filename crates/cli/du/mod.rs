@@ -124,8 +124,8 @@ struct OutputArgs {
     /// that contains all of them. Files on other file systems, and files that are compressed or stored with their
     /// metadata, are unknown.
     ///
-    /// Opens every file, and first writes its changed data to the disk. Lines have the bytes (? if none are known), the
-    /// number of unknown files, and the path.
+    /// Opens every file, and first writes the changed data of the whole file system to the disk, as `sync -f` does.
+    /// Lines have the bytes (? if none are known), the number of unknown files, and the path.
     #[arg(long, conflicts_with_all = ["all", "apparent_size", "format", "from"])]
     exclusive: bool,
 

@@ -10,7 +10,7 @@ use ftk_file::Sealer;
 use ftk_inventory::Budget;
 use ftk_record::quote;
 use ftk_select::{Roots, Selection, Skipped};
-use ftk_usage::{Count, Unknown, Usage};
+use ftk_usage::{Count, Flushed, Unknown, Usage};
 use ftk_walk::{Follow, Op, WalkError};
 
 use super::{DuArgs, from};
@@ -49,11 +49,11 @@ pub(super) fn count(
     let selection = args.selection.clone().without_max_depth();
     let selection = selection.compile(&Roots::new(&roots), &[], console)?;
     let follow = args.selection.follow(Follow::Never);
-    let keep = args.keep();
+    let (keep, flushed) = (args.keep(), Flushed::default());
     let visitor = |worker| {
         let count = Count::new(worker, &keep, budget, follow == Follow::Always);
         let count = count.one_file_system(args.selection.one_file_system());
-        let count = if args.output.exclusive { count.exclusive() } else { count };
+        let count = if args.output.exclusive { count.exclusive(&flushed) } else { count };
         sealer.into_iter().fold(count, Count::sealing)
     };
     count_walk(&roots, follow, &selection, visitor, args, globals, budget, console)

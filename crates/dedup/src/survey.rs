@@ -143,8 +143,11 @@ impl<'s> Survey<'s> {
 }
 
 impl Examiner<'_> {
-    /// Returns the states of these names, in their order.
+    /// Returns the states of these names, in their order. They are examined directory by directory: the copies of a
+    /// file are in different ones, and opening a directory again takes three system calls.
     fn states(&self, names: &[(FileNo, u32)]) -> Vec<Result<Surveyed, Failed>> {
+        let mut order: Vec<_> = (0..names.len()).collect();
+        order.sort_unstable_by_key(|&nth| names[nth].0);
         let next = AtomicUsize::new(0);
         let team = if names.len() <= CLAIM { Team::new(1) } else { self.options.team };
         let parts = team.run(&Stop::new(), |worker| {
@@ -159,19 +162,20 @@ impl Examiner<'_> {
                 // Relaxed: the counter only hands out numbers.
                 let start = next.fetch_add(CLAIM, Ordering::Relaxed);
                 let Some(claim) =
-                    names.get(start..names.len().min(start + CLAIM)).filter(|it| !it.is_empty())
+                    order.get(start..names.len().min(start + CLAIM)).filter(|it| !it.is_empty())
                 else {
                     return parts;
                 };
-                let state = |&(file, cluster): &(FileNo, u32)| {
-                    self.state(&mut opener, file, cluster).map_err(|failure| Failed { file, failure })
-                };
-                parts.push((start, claim.iter().map(state).collect::<Vec<_>>()));
+                parts.extend(claim.iter().map(|&nth| {
+                    let (file, cluster) = names[nth];
+                    let state = self.state(&mut opener, file, cluster);
+                    (nth, state.map_err(|failure| Failed { file, failure }))
+                }));
             }
         });
-        let mut parts: Vec<_> = parts.into_iter().flatten().collect();
-        parts.sort_unstable_by_key(|(start, _)| *start);
-        parts.into_iter().flat_map(|(_, states)| states).collect()
+        let mut states: Vec<_> = names.iter().map(|_| None).collect();
+        parts.into_iter().flatten().for_each(|(nth, state)| states[nth] = Some(state));
+        states.into_iter().map(|state| state.expect("each name was examined")).collect()
     }
 
     fn state(&self, opener: &mut Opener<'_>, file: FileNo, cluster: u32) -> Result<Surveyed, Failure> {

@@ -4,7 +4,7 @@
 use std::io;
 use std::os::fd::AsFd;
 
-use rustix::fs::fstatfs;
+use rustix::fs::{fstatfs, syncfs};
 use rustix::io::{Errno, retry_on_intr};
 use rustix::ioctl::{Getter, Opcode, Updater, ioctl, opcode};
 
@@ -101,7 +101,19 @@ pub fn marks_shared_extents(file: impl AsFd) -> bool {
     fstatfs(file).is_ok_and(|fs| MARKING.contains(&(fs.f_type as u32)))
 }
 
+/// Writes all changed data of a file system to the disk.
+///
+/// # Errors
+/// The errors of `syncfs`: also that data of some other file could not be written.
+pub fn flush_file_system(file: impl AsFd) -> io::Result<()> {
+    Ok(retry_on_intr(|| syncfs(&file))?)
+}
+
 /// Returns the bytes of the disk that no other file uses. The kernel first writes the file's dirty pages to the disk.
+///
+/// A file that was written after it was cloned gets blocks of its own only when its pages are written. Until then the
+/// other file's blocks count as shared. So the answers of several files depend on the order in which they are asked,
+/// unless the whole file system was [flushed](flush_file_system) before.
 ///
 /// Returns `None` if this is not known: the file system does not [mark](marks_shared_extents) shared extents, or a part of
 /// the file is compressed, or stored with the inode, or has no place on the disk yet.

@@ -97,7 +97,7 @@ pub use buf::{Buf, Chunk, Part};
 pub use depth::depth;
 pub use descriptors::leave_shared_descriptors;
 pub use extent::{Extent, SharedBlocks};
-pub use extents::{exclusive_bytes, extents, marks_shared_extents, share_a_disk};
+pub use extents::{exclusive_bytes, extents, flush_file_system, marks_shared_extents, share_a_disk};
 pub use map::Map;
 pub use polite::be_polite;
 pub use reader::{How, Open, Reader, Ready, WriteBack, WrittenBack};

@@ -7,7 +7,7 @@ use ftk_inventory::Budget;
 use ftk_walk::{Directory, Entry, Fields, FileType, Metadata, Op, Step, Visitor, WalkError};
 use rustix::io::Errno;
 
-use crate::exclusive::Exclusives;
+use crate::exclusive::{Exclusives, Flushed};
 use crate::part::Node;
 use crate::{Facts, Keep, Part};
 
@@ -31,7 +31,8 @@ pub struct Count {
     dir_id: (u64, u64),
     /// The name of the directory that was shown last, if such a directory counts even if the walk does not descend into it.
     unentered: Option<Vec<u8>>,
-    is_exclusive: bool,
+    /// What was written to the disk, if the space of files is counted that no other file shares.
+    exclusive: Option<Flushed>,
     /// The device of the current directory, and whether its file system marks blocks that several files share.
     dir_marks: (u64, bool),
     /// What the directory that was shown last uses itself, until the walk descends into it.
@@ -54,7 +55,7 @@ impl Count {
             sealer: None,
             dir_id: (0, 0),
             unentered: None,
-            is_exclusive: false,
+            exclusive: None,
             dir_marks: (0, false),
             shown: None,
             root_dev: 0,
@@ -83,25 +84,32 @@ impl Count {
         Self { unentered: Some(Vec::new()), ..self }
     }
 
-    /// Also counts the space of regular files that no other file shares. Opens each, where files can share any.
+    /// Also counts the space of regular files that no other file shares. Opens each, where files can share any, and
+    /// first writes the changed data of their file system to the disk. All workers of a walk get clones of `flushed`.
     #[must_use]
-    pub fn exclusive(mut self) -> Self {
-        self.is_exclusive = true;
+    pub fn exclusive(mut self, flushed: &Flushed) -> Self {
+        self.exclusive = Some(flushed.clone());
         self.part.exclusives = Some(Exclusives::default());
         self
     }
 
     /// Counts the space that a regular file does not share. An error makes it unknown.
     fn add_exclusive(&mut self, node: Node, entry: &Entry<'_>, metadata: &Metadata) {
-        if !self.is_exclusive || metadata.file_type != FileType::Regular {
+        let Some(flushed) = self.exclusive.as_ref().filter(|_| metadata.file_type == FileType::Regular)
+        else {
             return;
-        }
+        };
         let (dir_dev, may_be_known) = self.dir_marks;
         let bytes = match (metadata.size, metadata.blocks) {
             (0, 0) => Ok(Some(0)),
             _ if metadata.dev == dir_dev && !may_be_known => Ok(None),
             _ => entry.open().and_then(|file| {
-                ftk_read::exclusive_bytes(&file).map_err(|error| entry.error(Op::Read, error))
+                let flush = match metadata.dev != dir_dev && ftk_read::marks_shared_extents(&file) {
+                    true => flushed.flush(metadata.dev, &file),
+                    false => Ok(()),
+                };
+                let bytes = flush.and_then(|()| ftk_read::exclusive_bytes(&file));
+                bytes.map_err(|error| entry.error(Op::Read, error))
             }),
         };
         let bytes = bytes.unwrap_or_else(|error| {
@@ -186,8 +194,14 @@ impl Visitor for Count {
     fn enter(&mut self, _node: &Node, dir: &Directory<'_>) -> Step {
         self.root_dev = dir.root_dev();
         self.dir_id = (dir.dev(), dir.ino());
-        if self.is_exclusive {
-            self.dir_marks = (dir.dev(), ftk_read::marks_shared_extents(dir));
+        if let Some(flushed) = &self.exclusive {
+            let marks = ftk_read::marks_shared_extents(dir);
+            self.dir_marks = (dir.dev(), marks);
+            if marks && let Err(error) = flushed.flush(dir.dev(), dir) {
+                let mut path = Vec::new();
+                dir.push_path(&mut path);
+                self.errors.push(WalkError::new(Op::Read, path, error));
+            }
         }
         if dir.depth() == 0 || dir.is_mount() {
             let mut path = Vec::new();

@@ -1,6 +1,11 @@
 //! The space that no other file shares.
 
+use std::io;
 use std::ops::AddAssign;
+use std::os::fd::AsFd;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ftk_file::FsId;
 
 use crate::DirId;
 use crate::names::Place;
@@ -35,6 +40,28 @@ impl AddAssign for Exclusive {
     fn add_assign(&mut self, other: Self) {
         self.bytes += other.bytes;
         self.unknown_files += other.unknown_files;
+    }
+}
+
+/// The file systems whose changed data a run has written to the disk. The workers of a walk share it.
+#[derive(Clone, Debug, Default)]
+pub struct Flushed(Arc<Mutex<Vec<(u64, Option<FsId>)>>>);
+
+impl Flushed {
+    /// Writes the changed data of the file system of an open file to the disk, if that was not done yet. Returns when
+    /// it is there, also if another worker does it.
+    pub(crate) fn flush(&self, dev: u64, file: impl AsFd) -> io::Result<()> {
+        // Only these lines hold the lock, and no call in them panics.
+        let mut flushed = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if flushed.iter().any(|(other, _)| *other == dev) {
+            return Ok(());
+        }
+        let fs = FsId::of(&file).ok().flatten();
+        // Each snapshot of Btrfs has a device number of its own.
+        let is_same = |other: &Option<FsId>| fs.zip(*other).is_some_and(|(a, b)| a.is_on_same_btrfs(&b));
+        let is_done = flushed.iter().any(|(_, other)| is_same(other));
+        flushed.push((dev, fs));
+        if is_done { Ok(()) } else { ftk_read::flush_file_system(file) }
     }
 }
 

@@ -47,7 +47,7 @@ mod usage;
 pub use count::Count;
 pub use difference::{Change, ChangedRow, Difference, Shown, State};
 pub use dump::{Dump, check_dump, write_dump};
-pub use exclusive::Exclusive;
+pub use exclusive::{Exclusive, Flushed};
 pub use facts::Facts;
 pub use keep::{Keep, Measure};
 pub use listing::{Listing, Rest, Row};

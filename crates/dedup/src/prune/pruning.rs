@@ -1,6 +1,6 @@
 //! Plans groups of files: which members are kept and why, and which go.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::CString;
 use std::sync::Arc;
 
@@ -156,15 +156,17 @@ impl Pruning {
     /// Returns what the step for each member contributes. The gain of a file is that of its last name, or for a clone that
     /// of its first one. Every name of a file is needed if one is.
     fn contributions(&self, members: &[Member], decisions: &[MemberDecision]) -> Vec<Contribution> {
+        let identity = |nth: usize| members[nth].version.identity();
+        let mut names: Vec<_> = (0..members.len()).collect();
+        // The sort is stable, so the names of a file keep their order.
+        names.sort_by_key(|&nth| identity(nth));
         // The number of the name of each file whose step counts.
-        let mut steps = HashMap::new();
-        for (nth, member) in members.iter().enumerate() {
-            let step = steps.entry(member.version.identity()).or_insert(nth);
-            if self.effect != Effect::Clone {
-                *step = nth;
-            }
+        let (mut files, mut steps) = (Vec::with_capacity(names.len()), vec![0; names.len()]);
+        for names in names.chunk_by(|&a, &b| identity(a) == identity(b)) {
+            let step = if self.effect == Effect::Clone { names[0] } else { names[names.len() - 1] };
+            names.iter().for_each(|&nth| steps[nth] = step);
+            files.push(step);
         }
-        let mut files: Vec<_> = steps.values().copied().collect();
         files.sort_unstable();
         let blocks = |&nth: &usize| {
             let goes = match decisions[nth] {
@@ -176,13 +178,12 @@ impl Pruning {
             Blocks { allocated: members[nth].allocated(), shared: &members[nth].shared, goes }
         };
         let blocks: Vec<_> = files.iter().map(blocks).collect();
-        let by_step: HashMap<_, _> = files.iter().copied().zip(contributions(&blocks)).collect();
-        let contribution = |(nth, member): (usize, &Member)| {
-            let step = steps[&member.version.identity()];
-            let of_file = by_step[&step];
+        let of_files = contributions(&blocks);
+        let contribution = |(nth, step)| {
+            let of_file = of_files[files.binary_search(&step).expect("a step is that of a file")];
             if nth == step { of_file } else { Contribution { gain: Gain::default(), ..of_file } }
         };
-        members.iter().enumerate().map(contribution).collect()
+        steps.into_iter().enumerate().map(contribution).collect()
     }
 
     /// Returns the items of a group: kept members, then members to remove, then protected ones, each sorted by starting
