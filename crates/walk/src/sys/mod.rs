@@ -19,9 +19,9 @@ mod linux;
 mod portable;
 
 #[cfg(all(target_os = "linux", not(feature = "portable")))]
-pub(crate) use linux::{Listing, NO_ATIME, is_mount_point, is_pseudo, stat_with};
+pub(crate) use linux::{Listing, NO_ATIME, is_mount_point, is_pseudo, is_remote, stat_with};
 #[cfg(not(all(target_os = "linux", not(feature = "portable"))))]
-pub(crate) use portable::{Listing, NO_ATIME, is_mount_point, is_pseudo, stat_with};
+pub(crate) use portable::{Listing, NO_ATIME, is_mount_point, is_pseudo, is_remote, stat_with};
 pub(crate) use rustix::fs::{CWD, Stat};
 
 /// The size of the longest path that a system call accepts, including its terminating NUL.

@@ -63,3 +63,8 @@ pub(crate) fn is_mount_point(_at: BorrowedFd<'_>, _path: &CStr, _follow: bool) -
 pub(crate) fn is_pseudo(_fd: BorrowedFd<'_>) -> bool {
     false
 }
+
+/// Returns `false`: there is no portable way to find out.
+pub(crate) fn is_remote(_fd: BorrowedFd<'_>) -> bool {
+    false
+}
