@@ -56,3 +56,27 @@ fn many_workers_wait_for_a_server() {
     let few = command("seen").limit(&dir, "-n 16").run().status(0);
     assert_eq!(few.out, real.out);
 }
+
+/// Returns how many threads a search starts.
+fn threads(dir: &Dir, args: &[&str]) -> usize {
+    let log = dir.aside("log");
+    let strace = ["strace", "-f", "-qq", "-e", "trace=clone,clone3", "-o", log.to_str().unwrap()];
+    let found = dir.ftk(["find", "--sort"]).args(args).under(dir, strace).run().status(0);
+    assert_eq!(found.out, dir.ftk(["find", "--sort", "-j", "mono"]).args(args).run().status(0).out);
+    // strace prints a call in two parts if another thread runs during it.
+    let is_begun = |line: &&str| line.split_whitespace().nth(1).is_some_and(|call| call.starts_with("clone"));
+    fs::read_to_string(log).unwrap().lines().filter(is_begun).count()
+}
+
+#[test]
+fn many_workers_list_the_directories_of_a_server() {
+    needs!("python3", "strace");
+    let Some((dir, _mounted)) = far_away() else { return };
+    // The starting point has eight directories, and is known to be slow when these are found.
+    assert!(threads(&dir, &["seen"]) >= 8);
+    let cpus = std::thread::available_parallelism().unwrap().get();
+    assert!(threads(&dir, &["real"]) < cpus);
+    assert!(threads(&dir, &["seen", "-j", "2"]) <= 1);
+    let few = dir.ftk(["find", "--sort", "seen"]).limit(&dir, "-n 16").run().status(0);
+    assert_eq!(few.out, dir.ftk(["find", "--sort", "seen"]).run().status(0).out);
+}

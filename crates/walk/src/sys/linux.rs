@@ -3,12 +3,14 @@
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::BorrowedFd;
+use std::time::Duration;
 
 use rustix::fs::{
     AtFlags, OFlags, RawDir, RawDirEntry, StatFs, Statx, StatxAttributes, StatxFlags, fstatfs, makedev,
-    statx,
+    statfs, statx,
 };
 use rustix::io::{Errno, retry_on_intr};
+use rustix::time::{ClockId, clock_gettime};
 
 use super::{flags, nanoseconds, stat_at};
 use crate::{Fields, FileType, Metadata};
@@ -182,7 +184,19 @@ pub(crate) fn is_remote(fd: BorrowedFd<'_>) -> bool {
     is_one_of(fstatfs(fd), &REMOTE)
 }
 
+/// Returns whether `path` is on a remote file system.
+pub(crate) fn is_remote_path(path: &CStr) -> bool {
+    is_one_of(statfs(path), &REMOTE)
+}
+
 fn is_one_of(fs: Result<StatFs, Errno>, magic: &[u64]) -> bool {
     #[allow(clippy::unnecessary_cast, reason = "the width of this field differs between architectures")]
     fs.is_ok_and(|fs| magic.contains(&u64::from(fs.f_type as u32)))
+}
+
+/// Returns for how long this thread has been running since its start.
+pub(crate) fn cpu_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    let positive = |part: i64| u64::try_from(part).unwrap_or(0);
+    Duration::from_secs(positive(time.tv_sec)) + Duration::from_nanos(positive(time.tv_nsec))
 }
