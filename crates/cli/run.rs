@@ -299,7 +299,11 @@ impl<'c> Run<'c> {
                 DecimalBytes(sample.bytes),
                 time(sample.nanos),
                 human::count(u64::from(sample.waits), "wait"),
-                if sample.is_cold() { "from the disk" } else { "cached" },
+                match (sample.is_cold(), sample.remote_cpu) {
+                    (false, _) => "cached",
+                    (true, None) => "from the disk",
+                    (true, Some(_)) => "from a network or FUSE file system",
+                },
             )
         });
         self.console.verbose(|| {
@@ -352,6 +356,7 @@ fn why(reason: Reason) -> &'static str {
         Reason::Warm => "the files are cached",
         Reason::ColdRing => "the files come from a disk, and io_uring keeps it busy",
         Reason::ColdThreads => "the files come from a disk, and io_uring is not available",
+        Reason::Remote => "the files are on a network or FUSE file system, and most of the time is waiting",
         Reason::Asked => "as requested",
     }
 }

@@ -85,6 +85,7 @@ struct PlanStats {
     sample_ns: u64,
     sample_waits: u64,
     is_cold: bool,
+    is_remote: bool,
     /// `null` if the sample covered all files.
     choice: Option<Choice>,
     /// Files that were processed last, each by all workers.
@@ -165,6 +166,7 @@ impl Stats {
             sample_ns: plan.sample.nanos,
             sample_waits: u64::from(plan.sample.waits),
             is_cold: plan.sample.is_cold(),
+            is_remote: plan.sample.remote_cpu.is_some(),
             choice: plan.choice.map(|choice| Choice {
                 workers: choice.workers as u64,
                 reader: if choice.backend == Backend::Uring { "uring" } else { "sync" },

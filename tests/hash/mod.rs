@@ -12,6 +12,7 @@ mod json;
 mod lines;
 mod names;
 mod plans;
+mod remote;
 mod root;
 mod several;
 mod simd;

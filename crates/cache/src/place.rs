@@ -41,27 +41,20 @@ pub(crate) fn prepare(path: &Path) -> Result<PathBuf, Unusable> {
     Ok(path.clone())
 }
 
-/// Whether the directory is on a network file system or FUSE, where the locks of SQLite do not work reliably
+/// Whether the directory is on a remote file system or OCFS2, where the locks of SQLite do not work reliably
 /// (<https://www.sqlite.org/useovernet.html>).
-#[cfg(target_os = "linux")]
 fn is_remote(directory: &Path) -> io::Result<bool> {
-    /// Numbers in `linux/magic.h` and in the sources of those file systems that are not part of Linux.
-    const REMOTE: [u32; 10] = [
-        0x6969,      // NFS
-        0xff53_4d42, // CIFS
-        0xfe53_4d42, // SMB2
-        0x0102_1997, // 9P
-        0x6573_5546, // FUSE
-        0x5346_414f, // AFS
-        0x00c3_6400, // Ceph
-        0x0bd0_0bd0, // Lustre
-        0x4750_4653, // GPFS
-        0x7461_636f, // OCFS2
-    ];
-    Ok(REMOTE.contains(&(rustix::fs::statfs(directory)?.f_type as u32)))
+    let directory = fs::File::open(directory)?;
+    Ok(ftk_file::is_remote(&directory) || is_ocfs2(&directory))
+}
+
+/// OCFS2 is local: several machines share its disk.
+#[cfg(target_os = "linux")]
+fn is_ocfs2(directory: &fs::File) -> bool {
+    rustix::fs::fstatfs(directory).is_ok_and(|fs| fs.f_type as u32 == 0x7461_636f)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn is_remote(_: &Path) -> io::Result<bool> {
-    Ok(false)
+fn is_ocfs2(_: &fs::File) -> bool {
+    false
 }

@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use ftk_file::{Cursor, Failure, File, is_trusted};
+use ftk_file::{Cursor, Failure, File, is_remote, is_trusted};
 use ftk_sched::logical_cpus;
 
 use crate::Side;
@@ -11,7 +11,6 @@ use crate::options::{FileResources, Method, Options};
 use crate::outcome::{End, FilePlan, Lines, Outcome, Reason, Way};
 use crate::pair::Part;
 use crate::parallel::Context;
-use crate::remote::is_remote;
 use crate::sequential::{Sequential, Sink};
 
 /// Sizes at which the method changes. None of them affects the result.
@@ -175,7 +174,9 @@ impl<'f> Files<'f> {
             Method::Stream => (Way::Stream, Reason::Asked),
             _ if !File::may_be_mapped() => (Way::Stream, Reason::Restricted),
             Method::Mapped => (Way::Mapped, Reason::Asked),
-            Method::Auto if is_remote(self.a.file) || is_remote(self.b.file) => (Way::Stream, Reason::Remote),
+            Method::Auto if may_be_remote(self.a.file) || may_be_remote(self.b.file) => {
+                (Way::Stream, Reason::Remote)
+            }
             Method::Auto if self.lens.0.saturating_add(self.lens.1) > memory => {
                 (Way::Stream, Reason::TooLarge)
             }
@@ -195,4 +196,10 @@ impl<'f> Files<'f> {
             Ordering::Greater => End::Shorter { side: Side::B, bytes: b },
         }
     }
+}
+
+/// Whether the file may be on a remote file system. There, reading large pieces is better than mapping, because each
+/// missing page would cost a round trip. Always true on platforms where it is unknown: mapping would be a risk.
+fn may_be_remote(file: &File) -> bool {
+    !cfg!(target_os = "linux") || is_remote(file)
 }

@@ -40,7 +40,6 @@ mod outcome;
 mod pair;
 mod parallel;
 mod primitive;
-mod remote;
 mod same;
 mod search;
 mod sequential;

@@ -102,7 +102,7 @@ pub use drop_method::{DropMethod, drop_methods};
 pub use failure::{Failure, is_out_of_descriptors};
 pub use file::File;
 pub use fs_id::FsId;
-pub use ftk_walk::{FileType, make_room};
+pub use ftk_walk::{FileType, is_remote, make_room};
 pub use holes::{Holes, KnownRange};
 pub use identity::{Identity, IdentityDifference};
 pub use inode::{FileSystem, Inode};

@@ -1,6 +1,6 @@
 //! Notices during a run that the other reader would be faster.
 
-use ftk_sched::{Backend, Choice, Waits};
+use ftk_sched::{Backend, Choice, Sample, Waits};
 
 use crate::run::Context;
 
@@ -24,10 +24,12 @@ pub(crate) struct BackendMonitor {
 }
 
 impl BackendMonitor {
-    pub(crate) fn new(context: &Context<'_>, choice: &Choice) -> Self {
+    pub(crate) fn new(context: &Context<'_>, sample: &Sample, choice: &Choice) -> Self {
         let limits = &context.limits;
-        // More workers than CPUs only make sense with plain reads, where each worker waits for the disk.
-        let may_switch = limits.backend.is_none() && choice.workers <= limits.cpus;
+        // More workers than CPUs only make sense with plain reads, where each worker waits for the disk. A remote file
+        // system does not gain by a ring.
+        let is_remote = sample.remote_cpu.is_some();
+        let may_switch = limits.backend.is_none() && choice.workers <= limits.cpus && !is_remote;
         Self { backend: choice.backend, may_switch, files: 0, waits: Waits::now(), contrary: 0 }
     }
 

@@ -1,8 +1,8 @@
 //! Processes and measures the sample.
 
-use ftk_file::{Stat, is_trusted};
-use ftk_inventory::{DirNo, Opener};
-use ftk_sched::{Run, Sample, Sampling};
+use ftk_file::{Stat, is_remote, is_trusted};
+use ftk_inventory::{DirFd, DirNo, Opener};
+use ftk_sched::{Run, Sample, Sampling, Storage};
 
 use crate::claims::{FileJobs, Job, Large};
 use crate::driver::{Driver, Source};
@@ -26,8 +26,11 @@ pub(crate) fn process(files: &mut Files<'_>, run: &Run<'_>) -> Sample {
     let mut source = SampleSource { sampling, dirs: Vec::new(), large: &mut files.large };
     driver.run(&mut *reader, &mut source);
     let mut opener = Opener::new(files.work.inventory);
-    let has_input = || source.dirs.into_iter().all(|dir| opener.open(dir).is_ok_and(is_trusted));
-    let sample = source.sampling.measured(has_input);
+    let mut are_all = |is: fn(DirFd) -> bool| source.dirs.iter().all(|&dir| opener.open(dir).is_ok_and(is));
+    let sample = source.sampling.measured(|storage| match storage {
+        Storage::Counted => are_all(is_trusted),
+        Storage::Remote => are_all(is_remote),
+    });
     (files.failed, files.spare) = (driver.failed, driver.spare);
     sample
 }
@@ -41,7 +44,7 @@ struct SampleSource<'s, 'r> {
 
 impl<'r> Source<'r> for SampleSource<'_, 'r> {
     fn next(&mut self) -> Option<Job<'r>> {
-        let job = self.sampling.next()?;
+        let job = if self.sampling.may_begin() { self.sampling.next() } else { None }?;
         if self.dirs.last() != Some(&job.dir) {
             self.dirs.push(job.dir);
         }

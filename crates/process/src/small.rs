@@ -81,7 +81,7 @@ pub(crate) fn process(
             tail: Tail { file_nanos, stream_nanos, workers: choice.workers },
             alone: None,
             switch: None,
-            monitor: BackendMonitor::new(context, choice),
+            monitor: BackendMonitor::new(context, sample, choice),
             large: Vec::new(),
         };
         let mut reader = context.readers.small(choice.backend, driver.width());

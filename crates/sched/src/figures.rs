@@ -133,7 +133,8 @@ fn cold(work: &Work<'_>, choice: &Choice, phase: &Phase, plan: &RunPlan) -> Vec<
     }
     let (computing, alone) = (work.computing_ns(), work.file_ns - work.computing_ns());
     let waiting = each_ns(work, choice, phase) - computing * work.warm_share(choice.workers);
-    if alone < computing || !is_typical(plan, phase) {
+    // What a server needs says nothing about a disk.
+    if alone < computing || !is_typical(plan, phase) || plan.sample.remote_cpu.is_some() {
         return measured;
     }
     match choice.backend {
@@ -178,7 +179,7 @@ mod tests {
             reason: Reason::Warm,
         };
         RunPlan {
-            sample: Sample { files: 16, bytes: 16_000, nanos: 160_000, waits: 0 },
+            sample: Sample { files: 16, bytes: 16_000, nanos: 160_000, waits: 0, remote_cpu: None },
             sampled: Progress { files: 32, bytes: 32_000, ..Progress::default() },
             choice: Some(choice),
             small_phase: Some(Phase {
@@ -239,6 +240,9 @@ mod tests {
         assert_eq!(with(Backend::Uring, 2), of("ring_cold", 36.29));
         assert_eq!(with(Backend::Sync, 32), of("cold_contention", 0.0));
         assert_eq!(with(Backend::Sync, 1), [("probe".to_owned(), 1.2)]);
+        plan.sample.remote_cpu = Some(16 * 6_000);
+        plan.choice.as_mut().unwrap().workers = 32;
+        assert_eq!(figures(&plan, None), [("probe".to_owned(), 1.2)]);
     }
 
     /// Each case spoils one of three: the small files, the digest, or both.

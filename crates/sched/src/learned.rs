@@ -470,7 +470,7 @@ mod tests {
             const BYTES: u64 = 500;
             let kernel = "md5/avx2";
             let computing = self.truth.file_ns as f64 + BYTES as f64 / speed(&self.truth) * 1e9;
-            let mut sample = Sample { files: 16, bytes: 16 * BYTES, nanos: 0, waits: 0 };
+            let mut sample = Sample { files: 16, bytes: 16 * BYTES, nanos: 0, waits: 0, remote_cpu: None };
             let mut of_file = computing;
             if is_cold {
                 (sample.waits, of_file) = (16, computing + 300_000.0);

@@ -23,7 +23,7 @@
 //! use ftk_sched::{Constants, Limits, Model, Sample, Stop, Team, Threads};
 //!
 //! // The first 32 files took 12 µs each and never waited for a disk. 10,000 files are left.
-//! let sample = Sample { files: 32, bytes: 32 * 17_000, nanos: 32 * 12_000, waits: 0 };
+//! let sample = Sample { files: 32, bytes: 32 * 17_000, nanos: 32 * 12_000, waits: 0, remote_cpu: None };
 //! let limits = Limits { threads: Threads::Auto, backend: None, ring: false, cpus: 4 };
 //! let choice = Model::new(Constants::default()).choose(sample, 10_000, limits);
 //! assert_eq!(choice.workers, 4);
@@ -68,7 +68,7 @@ pub use learned::{Learned, Used};
 pub use model::{Backend, Choice, Limits, Model, Reason, Sample, Threads};
 pub use progress::{Counters, Progress, WorkerCounters};
 pub use run::{Jobs, MEASURED_JOBS, PROBE, Phase, Run, RunPlan};
-pub use sampling::{Sampling, pick, spread};
+pub use sampling::{Sampling, Storage, pick, spread};
 pub use stop::Stop;
 pub use store::NotLoaded;
 pub use team::Team;

@@ -8,8 +8,8 @@ use crate::work::Work;
 /// Measured: cached files never waited, and files evicted from the cache waited once each.
 const MAX_FILES_PER_WAIT: u32 = 16;
 
-/// The most workers with plain reads for a disk, unless there are more CPUs. 32 and 64 were equally fast; 16
-/// were about 10 % slower.
+/// The most workers with plain reads for a disk or a remote file system, unless there are more CPUs. For a disk, 32 and
+/// 64 were equally fast; 16 were about 10 % slower.
 const COLD_WORKERS: usize = 32;
 
 /// The least number of remaining files per such worker. With fewer, half of the workers may find nothing to
@@ -27,6 +27,8 @@ pub struct Sample {
     pub nanos: u64,
     /// How often the thread waited for a disk during that time; see [`Waits::since`](crate::Waits::since).
     pub waits: u32,
+    /// If the thread waited for remote file systems, its CPU time in nanoseconds.
+    pub remote_cpu: Option<u64>,
 }
 
 impl Sample {
@@ -37,6 +39,14 @@ impl Sample {
     /// thread.
     pub fn is_cold(&self) -> bool {
         self.files > 0 && self.waits >= self.files.div_ceil(MAX_FILES_PER_WAIT)
+    }
+
+    /// Returns how many workers keep `cpus` CPUs busy with files from remote file systems: each CPU serves as many as
+    /// the time of a file is longer than its CPU time, and at least one. `None` for other files.
+    fn remote_workers(&self, cpus: usize) -> Option<usize> {
+        let cpu = self.remote_cpu?.max(1);
+        let busy = (cpus as u64).saturating_mul(self.nanos).div_ceil(cpu);
+        Some(usize::try_from(busy).unwrap_or(usize::MAX).max(cpus))
     }
 }
 
@@ -102,6 +112,9 @@ pub enum Reason {
     ColdRing,
     /// The files come from a disk, and many waiting workers keep it busy.
     ColdThreads,
+    /// The files come from a remote file system: as many workers as keep the CPUs busy while most of them wait, with
+    /// plain reads unless the user requested io_uring, whose requests the kernel would hand to threads of its own.
+    Remote,
     /// The user requested the number of workers.
     Asked,
 }
@@ -144,9 +157,10 @@ impl Model {
     /// even if it is not available; the caller must refuse it.
     pub fn choose(&self, seen: Sample, files_left: u64, limits: Limits) -> Choice {
         let cold = seen.is_cold();
-        let backend =
-            limits.backend.unwrap_or(if cold && limits.ring { Backend::Uring } else { Backend::Sync });
         let cpus = limits.cpus.max(1);
+        let remote = seen.remote_workers(cpus);
+        let has_ring = cold && limits.ring && remote.is_none();
+        let backend = limits.backend.unwrap_or(if has_ring { Backend::Uring } else { Backend::Sync });
         let work = Work::new(&self.constants, seen, files_left, cpus);
         let choice = |workers, backend, reason| {
             // The conversion of a float beyond the range saturates.
@@ -160,8 +174,8 @@ impl Model {
         let (most, reason) = match (backend, cold) {
             (Backend::Uring, true) => (cpus, Reason::ColdRing),
             (Backend::Sync, true) => {
-                let busy = at_least_one(files_left / FILES_PER_COLD_WORKER);
-                (busy.min(cpus.max(COLD_WORKERS)), Reason::ColdThreads)
+                let busy = at_least_one(files_left / FILES_PER_COLD_WORKER).min(cpus.max(COLD_WORKERS));
+                remote.map_or((busy, Reason::ColdThreads), |remote| (busy.min(remote), Reason::Remote))
             }
             (_, false) => (cpus, Reason::Warm),
         };

@@ -138,7 +138,7 @@ impl Run<'_> {
             return plan;
         }
         // Trying to create a ring takes 25 us, which only pays for a cold tree.
-        self.limits.ring = plan.sample.is_cold() && jobs.has_ring();
+        self.limits.ring = plan.sample.is_cold() && plan.sample.remote_cpu.is_none() && jobs.has_ring();
         if self.limits.cpus == 0 {
             self.limits.cpus = logical_cpus();
         }

@@ -3,13 +3,15 @@
 use std::fs::File;
 use std::io::Read as _;
 
-/// How often a thread has waited since it started, and how much it has read from disks.
+/// How often a thread has waited since it started, how much it has read from disks, and how long it has been running.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Waits {
     /// Voluntary context switches: the thread gave up its CPU to wait.
     switches: u64,
     /// Units of 512 bytes that were read from disks for this thread.
     input: u64,
+    /// Nanoseconds on a CPU.
+    cpu: u64,
 }
 
 impl Waits {
@@ -19,11 +21,14 @@ impl Waits {
     #[cfg(target_os = "linux")]
     pub fn now() -> Self {
         use nix::sys::resource::{UsageWho, getrusage};
+        use nix::sys::time::{TimeVal, TimeValLike as _};
 
         let count = |n| u64::try_from(n).unwrap_or(0);
+        let nanos = |time: TimeVal| count(time.num_microseconds()) * 1_000;
         getrusage(UsageWho::RUSAGE_THREAD).map_or(Self::default(), |usage| Self {
             switches: count(usage.voluntary_context_switches()),
             input: count(usage.block_reads()),
+            cpu: nanos(usage.user_time()) + nanos(usage.system_time()),
         })
     }
 
@@ -45,6 +50,12 @@ impl Waits {
         let switches = self.switches - earlier.switches;
         let is_disk = switches > 0 && (self.input > earlier.input || !kernel_counts_input() || !has_input());
         if is_disk { switches } else { 0 }
+    }
+
+    /// Returns for how many nanoseconds the thread has been running since `earlier`. If it has waited meanwhile, this
+    /// is exact; otherwise it may be short by a clock tick.
+    pub(crate) fn cpu_since(self, earlier: Self) -> u64 {
+        self.cpu.saturating_sub(earlier.cpu)
     }
 }
 
@@ -138,14 +149,15 @@ mod tests {
 
     #[test]
     fn waits_without_input_are_not_waits_for_a_disk() {
-        let waited = |input| Waits { switches: 5, input }.since(Waits { switches: 2, input: 8 }, || true);
+        let waits = |switches, input| Waits { switches, input, cpu: 0 };
+        let waited = |input| waits(5, input).since(waits(2, 8), || true);
         assert_eq!(waited(16), 3);
         assert_eq!(waited(8), if kernel_counts_input() { 0 } else { 3 });
     }
 
     #[test]
     fn without_waits_nothing_else_is_asked() {
-        let waits = Waits { switches: 2, input: 8 };
+        let waits = Waits { switches: 2, input: 8, cpu: 0 };
         assert_eq!(waits.since(waits, || panic!("not needed")), 0);
     }
 }

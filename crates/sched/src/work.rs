@@ -10,6 +10,8 @@ pub(crate) struct Work<'c> {
     pub(crate) file_ns: f64,
     pub(crate) file_bytes: f64,
     cold: bool,
+    /// The CPU time per file of a remote file system.
+    remote_cpu_ns: Option<f64>,
     cpus: usize,
 }
 
@@ -21,7 +23,8 @@ impl<'c> Work<'c> {
         } else {
             (mean(seen.nanos), mean(seen.bytes))
         };
-        Self { constants, files, file_ns, file_bytes, cold: seen.is_cold(), cpus }
+        let (cold, remote_cpu_ns) = (seen.is_cold(), seen.remote_cpu.map(mean));
+        Self { constants, files, file_ns, file_bytes, cold, remote_cpu_ns, cpus }
     }
 
     /// Returns the predicted wall time of the remaining work.
@@ -46,6 +49,10 @@ impl<'c> Work<'c> {
         match (backend, self.cold) {
             (Backend::Sync, false) => self.cached_ns(workers),
             (Backend::Uring, false) => self.cached_ns(workers) * c.ring_warm,
+            // A server answers requests independently.
+            (Backend::Sync, true) if self.remote_cpu_ns.is_some() => {
+                self.disk_ns(workers, share(workers, 0.0))
+            }
             (Backend::Sync, true) => self.disk_ns(workers, share(workers, c.cold_contention)),
             // With a ring, the disk is the limit, whatever the number of workers.
             (Backend::Uring, true) => self.disk_ns(workers, 1.0 / c.ring_cold.min(self.files.max(1) as f64)),
@@ -68,9 +75,9 @@ impl<'c> Work<'c> {
         (self.file_ns - computing) * share_of_waiting + computing * self.warm_share(workers)
     }
 
-    /// Returns the time that one worker computes for a file from a disk.
+    /// Returns the time that one worker computes for a file that is not cached.
     pub(crate) fn computing_ns(&self) -> f64 {
-        self.file_ns.min(self.constants.file_ns as f64)
+        self.file_ns.min(self.remote_cpu_ns.unwrap_or(self.constants.file_ns as f64))
     }
 
     /// Like [`share`], for computing. Workers beyond the number of CPUs do not help, since they only

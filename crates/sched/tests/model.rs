@@ -11,23 +11,29 @@ fn choose(seen: Sample, files_left: u64, limits: Limits) -> Choice {
 
 /// Returns a sample of 32 files with this time and size each, and no waits for a disk.
 fn warm(file_ns: u64, file_bytes: u64) -> Sample {
-    Sample { files: 32, bytes: 32 * file_bytes, nanos: 32 * file_ns, waits: 0 }
+    Sample { files: 32, bytes: 32 * file_bytes, nanos: 32 * file_ns, waits: 0, remote_cpu: None }
 }
 
 fn cold(file_ns: u64) -> Sample {
     Sample { waits: 32, ..warm(file_ns, 17_000) }
 }
 
+/// Returns the same for a remote file system, with this CPU time per file.
+fn remote(file_ns: u64, cpu_ns: u64) -> Sample {
+    Sample { remote_cpu: Some(32 * cpu_ns), ..cold(file_ns) }
+}
+
 #[test]
 fn each_situation_gets_the_right_choice() {
     use Backend::{Sync, Uring};
-    use Reason::{BelowBreakEven, ColdRing, ColdThreads, Warm};
+    use Reason::{BelowBreakEven, ColdRing, ColdThreads, Remote, Warm};
 
     let no_ring = Limits { ring: false, ..TWO_CPUS };
     let sixteen = Limits { cpus: 16, ..TWO_CPUS };
+    let many_cpus = Limits { cpus: 64, ..TWO_CPUS };
     let lone_cpu = Limits { cpus: 1, ..TWO_CPUS };
-    let one = Sample { files: 1, bytes: 100, nanos: 9_000, waits: 0 };
-    let huge = Sample { files: 1, bytes: 4 << 30, nanos: 800_000_000, waits: 0 };
+    let one = Sample { files: 1, bytes: 100, nanos: 9_000, waits: 0, remote_cpu: None };
+    let huge = Sample { files: 1, bytes: 4 << 30, nanos: 800_000_000, waits: 0, remote_cpu: None };
     let table = [
         ("one tiny file", one, 0, TWO_CPUS, (1, Sync, BelowBreakEven)),
         ("one huge file", huge, 0, sixteen, (1, Sync, BelowBreakEven)),
@@ -48,6 +54,16 @@ fn each_situation_gets_the_right_choice() {
         ("ten cold files", cold(70_000), 10, TWO_CPUS, (1, Uring, ColdRing)),
         ("twenty cold files without a ring", cold(70_000), 20, no_ring, (5, Sync, ColdThreads)),
         ("one cold file", cold(20_000), 1, TWO_CPUS, (1, Sync, BelowBreakEven)),
+        ("a server far away", remote(4_000_000, 40_000), 1_000_000, TWO_CPUS, (32, Sync, Remote)),
+        ("the same without a ring", remote(4_000_000, 40_000), 1_000_000, no_ring, (32, Sync, Remote)),
+        ("five hundred files", remote(4_000_000, 40_000), 468, TWO_CPUS, (32, Sync, Remote)),
+        ("forty files", remote(4_000_000, 40_000), 40, TWO_CPUS, (10, Sync, Remote)),
+        ("ten files far away", remote(4_000_000, 40_000), 10, TWO_CPUS, (2, Sync, Remote)),
+        ("three files far away", remote(4_000_000, 40_000), 3, TWO_CPUS, (1, Sync, BelowBreakEven)),
+        ("a program on this machine", remote(60_000, 25_000), 1_000_000, TWO_CPUS, (5, Sync, Remote)),
+        ("a server that hardly waits", remote(60_000, 59_000), 1_000_000, TWO_CPUS, (3, Sync, Remote)),
+        ("many CPUs", remote(4_000_000, 40_000), 1_000_000, many_cpus, (64, Sync, Remote)),
+        ("more CPUs than pay", remote(60_000, 25_000), 168, sixteen, (16, Sync, Remote)),
     ];
     for (situation, seen, files_left, limits, expected) in table {
         let choice = choose(seen, files_left, limits);
@@ -88,7 +104,7 @@ fn memory_bandwidth_limits_the_number_of_workers() {
     let narrow = Constants { memory_each_bytes_per_s: 500_000_000, ..Constants::default() };
     // Each worker reads 4 GB/s and memory delivers 8 GB/s: enough for two workers, and a third one for what
     // they lose by contention.
-    let seen = Sample { files: 1, bytes: 4_000_000_000, nanos: 1_000_000_000, waits: 0 };
+    let seen = Sample { files: 1, bytes: 4_000_000_000, nanos: 1_000_000_000, waits: 0, remote_cpu: None };
     let choice = Model::new(narrow).choose(seen, 100, Limits { cpus: 16, ..TWO_CPUS });
     assert_eq!((choice.workers, choice.reason), (3, Reason::Warm));
 }
@@ -117,18 +133,38 @@ fn a_requested_reader_is_always_chosen() {
 }
 
 #[test]
+fn a_requested_ring_reads_a_remote_file_system() {
+    let ring = Limits { backend: Some(Backend::Uring), ..TWO_CPUS };
+    let choice = choose(remote(4_000_000, 40_000), 1_000_000, ring);
+    assert_eq!((choice.workers, choice.backend), (2, Backend::Uring));
+    let choice = choose(remote(4_000_000, 0), 1_000_000, TWO_CPUS);
+    assert_eq!((choice.workers, choice.reason), (32, Reason::Remote), "no CPU time was measured");
+}
+
+#[test]
+fn the_forecast_for_a_server_divides_the_waiting_by_the_workers() {
+    let choice = choose(remote(4_032_000, 32_000), 10_000, TWO_CPUS);
+    // 125 us of waiting, and 32 us of computing on two CPUs that slow each other down by 8 %: 17.3 us.
+    let expected_ns = 10_000.0 * (125_000.0 + 17_280.0);
+    assert!((choice.forecast_nanos as f64 / expected_ns - 1.0).abs() < 0.01, "{choice:?}");
+}
+
+#[test]
 fn the_largest_numbers_saturate() {
-    let seen = Sample { files: 1, bytes: u64::MAX, nanos: u64::MAX, waits: 0 };
+    let seen = Sample { files: 1, bytes: u64::MAX, nanos: u64::MAX, waits: 0, remote_cpu: None };
     let choice = choose(seen, u64::MAX, TWO_CPUS);
     assert_eq!((choice.workers, choice.forecast_nanos), (2, u64::MAX));
 }
 
 fn any_sample() -> impl Strategy<Value = Sample> {
-    (0..=64_u32, 0..1_u64 << 40, 0..1_u64 << 36, 0..=8_u32).prop_map(|(files, bytes, nanos, waits)| Sample {
+    let remote_cpu = prop::option::of(0..1_u64 << 36);
+    let measured = (0..=64_u32, 0..1_u64 << 40, 0..1_u64 << 36, 0..=8_u32, remote_cpu);
+    measured.prop_map(|(files, bytes, nanos, waits, remote_cpu)| Sample {
         files,
         bytes,
         nanos,
         waits,
+        remote_cpu,
     })
 }
 
@@ -215,9 +251,9 @@ proptest! {
 
     #[test]
     fn extreme_numbers_give_a_valid_choice(
-        files: u32, bytes: u64, nanos: u64, waits: u32, files_left: u64, limits in any_limits()
+        files: u32, bytes: u64, nanos: u64, waits: u32, remote_cpu: Option<u64>, files_left: u64, limits in any_limits()
     ) {
-        let choice = choose(Sample { files, bytes, nanos, waits }, files_left, limits);
+        let choice = choose(Sample { files, bytes, nanos, waits, remote_cpu }, files_left, limits);
         prop_assert!(choice.workers >= 1 && choice.workers <= limits.cpus.max(32));
     }
 }

@@ -21,6 +21,15 @@ pub fn is_pseudo(fd: impl AsFd) -> bool {
     sys::is_pseudo(fd.as_fd())
 }
 
+/// Returns whether the file is on a remote file system: one that asks another machine or program for every file, such as
+/// NFS, SMB or FUSE.
+///
+/// Each call makes a system call. Returns `false` if that call fails, and on systems other than Linux.
+#[doc(hidden)]
+pub fn is_remote(fd: impl AsFd) -> bool {
+    sys::is_remote(fd.as_fd())
+}
+
 /// An open directory that is about to be listed.
 ///
 /// [`AsFd`] gives its descriptor. Opening an entry relative to it works however long the path is.

@@ -118,6 +118,12 @@ impl Idle {
         self.wake_all();
     }
 
+    /// Returns the number of jobs that are queued or in progress. This is only a hint: it may have changed when this
+    /// returns.
+    pub(crate) fn pending(&self) -> usize {
+        self.pending.0.load(Relaxed)
+    }
+
     /// Returns whether a worker sleeps. This is only a hint: it may have changed when this returns.
     pub(crate) fn has_sleepers(&self) -> bool {
         self.asleep.iter().any(|word| word.load(Relaxed) != 0)

@@ -261,7 +261,7 @@ mod worker;
 #[cfg(unix)]
 pub use dir_entry::DirEntry;
 #[cfg(unix)]
-pub use entry::{Directory, Entry, Repeat, is_pseudo};
+pub use entry::{Directory, Entry, Repeat, is_pseudo, is_remote};
 #[cfg(unix)]
 pub use error::{Op, WalkError};
 #[cfg(unix)]

@@ -22,6 +22,8 @@ use crate::sys::{self, CWD, NO_ATIME, PATH_MAX, Stat};
 const SPARE: u64 = 16;
 /// Descriptors that a worker holds besides its ring.
 const IN_HAND: u64 = 3;
+/// Directories that a worker keeps open if it was added because others wait for a remote file system.
+pub(crate) const EXTRA_RING: usize = 8;
 
 /// Returns how many of the `wanted` workers the descriptor limit allows, and how many directories each may
 /// keep open.
@@ -33,6 +35,14 @@ pub(crate) fn budget(wanted: usize) -> (usize, usize) {
     let workers = wanted.min(usize::try_from(affordable).unwrap_or(usize::MAX)).max(1);
     let share = limit.saturating_sub(SPARE) / workers as u64;
     (workers, share.saturating_sub(IN_HAND).clamp(1, 64) as usize)
+}
+
+/// Returns how many workers may be added to those of a [`budget`], so that there are at most `wanted`. They use at most
+/// half of the descriptors that the others leave.
+pub(crate) fn extra(wanted: usize, workers: usize, ring: usize) -> usize {
+    let limit = sys::descriptor_limit().unwrap_or(u64::MAX).saturating_sub(in_use());
+    let affordable = limit.saturating_sub(most(workers, ring, 0) as u64) / 2 / (EXTRA_RING as u64 + IN_HAND);
+    wanted.saturating_sub(workers).min(usize::try_from(affordable).unwrap_or(usize::MAX))
 }
 
 /// Returns about how many descriptors are in use before the walk, without the three standard streams.
@@ -47,9 +57,9 @@ fn probe() -> Result<OwnedFd, Errno> {
     rustix::fs::open("/", OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())
 }
 
-/// Returns how many descriptors this many workers may open.
-pub(crate) fn most(workers: usize, ring: usize) -> usize {
-    workers * (ring + IN_HAND as usize) + SPARE as usize
+/// Returns how many descriptors this many workers, and this many extra ones, may open.
+pub(crate) fn most(workers: usize, ring: usize, extra: usize) -> usize {
+    workers * (ring + IN_HAND as usize) + extra * (EXTRA_RING + IN_HAND as usize) + SPARE as usize
 }
 
 /// Makes room for `descriptors` more descriptors in this thread's table.

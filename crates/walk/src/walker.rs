@@ -13,8 +13,9 @@ use crossbeam_deque::Worker as Deque;
 use crate::idle::Idle;
 use crate::limits::Limits;
 use crate::node::Node;
-use crate::opener::{budget, make_room, most};
+use crate::opener::{EXTRA_RING, budget, extra, make_room, most};
 use crate::roots::{self, Roots};
+use crate::sys::{cpu_time, is_remote_path};
 use crate::worker::{Grow, Shared, Task, Worker};
 use crate::{Entry, FileType, Filter, Op, Step, Unfiltered, Visitor, WalkError};
 
@@ -22,6 +23,10 @@ use crate::{Entry, FileType, Filter, Op, Step, Unfiltered, Visitor, WalkError};
 pub(crate) const MIN_QUEUED: usize = 4;
 /// How long the calling thread works alone. Most small trees are done by then.
 const HEAD_START: Duration = Duration::from_micros(200);
+
+/// The most workers for remote file systems, unless there are more CPUs. More would hardly help: clients and servers limit
+/// the requests in flight, NFS to 64 by default and libfuse to ten threads.
+const REMOTE_WORKERS: usize = 32;
 
 type Jobs<T> = Vec<Task<T>>;
 
@@ -33,6 +38,21 @@ fn logical_cpus() -> usize {
 /// One worker per logical CPU. The kernel of macOS lists directories under a lock, so more than four wait for each other.
 fn default_workers(cpus: usize) -> usize {
     if cfg!(target_vendor = "apple") { cpus.min(4) } else { cpus }
+}
+
+/// Whether one of these starting points is on a remote file system.
+fn has_remote<T>(jobs: &Jobs<T>) -> bool {
+    let mut last = None;
+    jobs.iter().any(|job| {
+        last.replace(job.node.root_dev()) != Some(job.node.root_dev()) && is_remote_path(job.node.name())
+    })
+}
+
+/// Returns how many workers keep the CPUs busy if one of them is running for `cpu` of the time `elapsed`: each CPU has as
+/// many as can run while others wait. `workers` is enough for workers that never wait, and `all` is the most.
+fn busy_workers(workers: usize, all: usize, elapsed: Duration, cpu: Duration) -> usize {
+    let each = elapsed.as_nanos() / cpu.as_nanos().max(1);
+    usize::try_from(each).unwrap_or(usize::MAX).saturating_mul(workers).clamp(workers, all)
 }
 
 /// The symbolic links that a walk follows.
@@ -89,7 +109,9 @@ impl Walker {
 
 impl<F: Filter> Walker<F> {
     /// Sets the maximum number of workers, including the calling thread. `0`, the default, means one per
-    /// logical CPU, and on macOS at most four: more of them wait for a lock in the kernel.
+    /// logical CPU, and on macOS at most four: more of them wait for a lock in the kernel. On Linux, if a starting point is
+    /// on a remote file system, such as NFS, SMB or FUSE, it means as many as keep the CPUs busy while others wait, up to 32
+    /// or one per logical CPU.
     #[must_use]
     pub fn threads(self, threads: usize) -> Self {
         Self { threads, ..self }
@@ -138,11 +160,14 @@ impl<F: Filter> Walker<F> {
             0 => default_workers((self.cpus)()),
             threads => threads,
         });
-        visitors.extend((1..workers).map(make));
+        let is_remote = self.threads == 0 && !follows && has_remote(&jobs);
+        let extra = if is_remote { extra(REMOTE_WORKERS, workers, ring) } else { 0 };
+        let all = workers + extra;
+        visitors.extend((1..all).map(make));
 
-        let deques: Vec<_> = (0..workers).map(|_| Deque::new_lifo()).collect();
+        let deques: Vec<_> = (0..all).map(|_| Deque::new_lifo()).collect();
         let shared = Shared {
-            idle: Idle::new(workers),
+            idle: Idle::new(all),
             stealers: deques.iter().map(Deque::stealer).collect(),
             examines: follows || !roots.is_empty() || self.limits.examines_entries(),
             roots,
@@ -154,6 +179,7 @@ impl<F: Filter> Walker<F> {
         let mut team = visitors.iter_mut().zip(deques).enumerate().map(|(me, (visitor, deque))| {
             let (shared, first_panic) = (&shared, &first_panic);
             move |grow: &mut Grow<'_>| {
+                let ring = if me < workers { ring } else { EXTRA_RING };
                 let mut worker = Worker::new(me, shared, visitor, deque, ring);
                 let outcome = catch_unwind(AssertUnwindSafe(|| match follows {
                     true => worker.run_in_order(),
@@ -166,18 +192,31 @@ impl<F: Filter> Walker<F> {
         });
         thread::scope(|scope| {
             let started = Instant::now();
+            let remote = is_remote.then(cpu_time);
             let Some(caller) = team.next() else { return };
-            let helpers = team.len();
             let mut grow = |queued| {
-                let is_worth_it = queued >= MIN_QUEUED && started.elapsed() >= HEAD_START;
-                let Some(helper) = (if is_worth_it { team.next() } else { None }) else {
+                let is_worth_it = remote.is_some() || queued >= MIN_QUEUED;
+                if team.len() == 0 || !is_worth_it {
                     return team.len() > 0;
-                };
-                if team.len() + 1 == helpers {
-                    make_room(most(workers, ring));
                 }
-                // If it does not start, the other workers do its share.
-                let _ = Builder::new().spawn_scoped(scope, move || helper(&mut |_| false));
+                let elapsed = started.elapsed();
+                if elapsed < HEAD_START {
+                    return true;
+                }
+                let now = all - team.len();
+                let mut wanted = now + usize::from(queued >= MIN_QUEUED);
+                if let Some(cpu) = remote {
+                    // While this thread waits, each directory that no worker lists yet is worth another thread.
+                    let busy = busy_workers(workers, all, elapsed, cpu_time().saturating_sub(cpu));
+                    wanted = wanted.max(if busy > workers { busy.min(shared.idle.pending()) } else { 0 });
+                }
+                if now == 1 && wanted > now {
+                    make_room(most(workers, ring, extra));
+                }
+                for helper in team.by_ref().take(wanted.saturating_sub(now)) {
+                    // If it does not start, the other workers do its share.
+                    let _ = Builder::new().spawn_scoped(scope, move || helper(&mut |_| false));
+                }
                 team.len() > 0
             };
             caller(&mut grow);
@@ -230,5 +269,34 @@ impl<F: Filter> Walker<F> {
             }
         }
         Some((roots, jobs))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workers_follow_the_part_of_the_time_that_one_waits() {
+        let ms = Duration::from_millis;
+        for (workers, all, elapsed, cpu, expected) in [
+            (2, 32, ms(20), ms(20), 2),
+            (2, 32, ms(20), ms(11), 2),
+            (2, 32, ms(20), ms(5), 8),
+            (2, 32, ms(20), ms(1), 32),
+            (2, 32, ms(20), Duration::ZERO, 32),
+            (16, 32, ms(20), ms(10), 32),
+            (2, 9, ms(20), ms(1), 9),
+            // The descriptors allow no more, or the clock of the thread is ahead.
+            (2, 2, ms(20), ms(1), 2),
+            (4, 32, ms(20), ms(21), 4),
+            (4, 32, ms(20), Duration::MAX, 4),
+        ] {
+            assert_eq!(
+                busy_workers(workers, all, elapsed, cpu),
+                expected,
+                "{workers} {all} {elapsed:?} {cpu:?}"
+            );
+        }
     }
 }

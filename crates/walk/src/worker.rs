@@ -36,7 +36,7 @@ pub(crate) struct Shared<T> {
 
 /// A job: a directory to list, or entries of a directory that another worker lists.
 pub(crate) struct Task<T> {
-    node: Arc<Node<T>>,
+    pub(crate) node: Arc<Node<T>>,
     batch: Option<Box<Batch>>,
 }
 

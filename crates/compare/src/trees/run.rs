@@ -48,7 +48,7 @@ impl Jobs for PairJobs<'_> {
         for (nth, pair) in &mut sampling {
             worker.compare(nth, pair, SINGLE_WORKER_MAX);
         }
-        let sample = sampling.measured(|| worker.has_input());
+        let sample = sampling.measured(|storage| worker.is_on(storage));
         self.failed = worker.failed;
         Sample { files: 2 * sample.files, ..sample }
     }

@@ -3,9 +3,9 @@
 use std::os::fd::AsFd;
 use std::sync::atomic::AtomicU64;
 
-use ftk_file::{AlignedBuf, Cursor, Failure, File, Stat, is_trusted};
-use ftk_inventory::{DirNo, FileNo, Opener};
-use ftk_sched::{Run, Stop, WorkerCounters};
+use ftk_file::{AlignedBuf, Cursor, Failure, File, Stat, is_remote, is_trusted};
+use ftk_inventory::{DirFd, DirNo, FileNo, Opener};
+use ftk_sched::{Run, Stop, Storage, WorkerCounters};
 
 use super::classify::sizes;
 use super::pairs::{Failed, Pair, PairState};
@@ -108,10 +108,13 @@ impl<'t> Worker<'t> {
         Ok((self.a.open(pair.a)?, self.b.open(pair.b)?))
     }
 
-    /// Whether reads from a disk are counted for this thread; see [`ftk_sched::Waits::since`]. The file systems are
-    /// those of the last pair.
-    pub(crate) fn has_input(&mut self) -> bool {
-        [&mut self.a, &mut self.b].into_iter().all(|tree| tree.opener.open(tree.dir).is_ok_and(is_trusted))
+    /// Whether both files of the last pair are on this kind of file system.
+    pub(crate) fn is_on(&mut self, storage: Storage) -> bool {
+        let is: fn(DirFd) -> bool = match storage {
+            Storage::Counted => is_trusted,
+            Storage::Remote => is_remote,
+        };
+        [&mut self.a, &mut self.b].into_iter().all(|tree| tree.opener.open(tree.dir).is_ok_and(is))
     }
 
     /// Stores the result of a pair, and counts the pair if it is done.

@@ -3,11 +3,14 @@
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::BorrowedFd;
+use std::time::Duration;
 
 use rustix::fs::{
-    AtFlags, OFlags, RawDir, RawDirEntry, Statx, StatxAttributes, StatxFlags, fstatfs, makedev, statx,
+    AtFlags, OFlags, RawDir, RawDirEntry, StatFs, Statx, StatxAttributes, StatxFlags, fstatfs, makedev,
+    statfs, statx,
 };
 use rustix::io::{Errno, retry_on_intr};
+use rustix::time::{ClockId, clock_gettime};
 
 use super::{flags, nanoseconds, stat_at};
 use crate::{Fields, FileType, Metadata};
@@ -153,8 +156,47 @@ const PSEUDO: [u64; 31] = [
     0x5345_434d, // secretmem
 ];
 
+/// Magic numbers of file systems that ask another machine or program for every file. Sources as above.
+const REMOTE: [u64; 14] = [
+    0x6969,      // NFS
+    0x517b,      // SMB
+    0xff53_4d42, // CIFS
+    0xfe53_4d42, // SMB2
+    0x6573_5546, // FUSE, virtiofs
+    0x0102_1997, // 9P
+    0x00c3_6400, // Ceph
+    0x5346_414f, // OpenAFS
+    0x6b41_4653, // AFS
+    0x7375_7245, // Coda
+    0x0bd0_0bd0, // Lustre (lustre/include/uapi)
+    0x2003_0528, // OrangeFS (fs/orangefs)
+    0x4750_4653, // GPFS (statfs of coreutils)
+    0x786f_4256, // shared folders of VirtualBox (fs/vboxsf)
+];
+
 /// Returns whether `fd` is on a pseudo file system.
 pub(crate) fn is_pseudo(fd: BorrowedFd<'_>) -> bool {
+    is_one_of(fstatfs(fd), &PSEUDO)
+}
+
+/// Returns whether `fd` is on a remote file system.
+pub(crate) fn is_remote(fd: BorrowedFd<'_>) -> bool {
+    is_one_of(fstatfs(fd), &REMOTE)
+}
+
+/// Returns whether `path` is on a remote file system.
+pub(crate) fn is_remote_path(path: &CStr) -> bool {
+    is_one_of(statfs(path), &REMOTE)
+}
+
+fn is_one_of(fs: Result<StatFs, Errno>, magic: &[u64]) -> bool {
     #[allow(clippy::unnecessary_cast, reason = "the width of this field differs between architectures")]
-    fstatfs(fd).is_ok_and(|fs| PSEUDO.contains(&u64::from(fs.f_type as u32)))
+    fs.is_ok_and(|fs| magic.contains(&u64::from(fs.f_type as u32)))
+}
+
+/// Returns for how long this thread has been running since its start.
+pub(crate) fn cpu_time() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    let positive = |part: i64| u64::try_from(part).unwrap_or(0);
+    Duration::from_secs(positive(time.tv_sec)) + Duration::from_nanos(positive(time.tv_nsec))
 }

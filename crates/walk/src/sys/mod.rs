@@ -19,9 +19,13 @@ mod linux;
 mod portable;
 
 #[cfg(all(target_os = "linux", not(feature = "portable")))]
-pub(crate) use linux::{Listing, NO_ATIME, is_mount_point, is_pseudo, stat_with};
+pub(crate) use linux::{
+    Listing, NO_ATIME, cpu_time, is_mount_point, is_pseudo, is_remote, is_remote_path, stat_with,
+};
 #[cfg(not(all(target_os = "linux", not(feature = "portable"))))]
-pub(crate) use portable::{Listing, NO_ATIME, is_mount_point, is_pseudo, stat_with};
+pub(crate) use portable::{
+    Listing, NO_ATIME, cpu_time, is_mount_point, is_pseudo, is_remote, is_remote_path, stat_with,
+};
 pub(crate) use rustix::fs::{CWD, Stat};
 
 /// The size of the longest path that a system call accepts, including its terminating NUL.

@@ -3,6 +3,7 @@
 use std::ffi::CStr;
 use std::io;
 use std::os::fd::BorrowedFd;
+use std::time::Duration;
 
 use rustix::fs::{Dir, DirEntry, OFlags};
 use rustix::io::{Errno, fcntl_dupfd_cloexec};
@@ -62,4 +63,19 @@ pub(crate) fn is_mount_point(_at: BorrowedFd<'_>, _path: &CStr, _follow: bool) -
 /// Returns `false`: there is no portable way to find out.
 pub(crate) fn is_pseudo(_fd: BorrowedFd<'_>) -> bool {
     false
+}
+
+/// Returns `false`: there is no portable way to find out.
+pub(crate) fn is_remote(_fd: BorrowedFd<'_>) -> bool {
+    false
+}
+
+/// Returns `false`, as [`is_remote`] does.
+pub(crate) fn is_remote_path(_path: &CStr) -> bool {
+    false
+}
+
+/// Returns more than any walk takes, as if this thread had never waited. It matters for remote file systems only.
+pub(crate) fn cpu_time() -> Duration {
+    Duration::MAX
 }
