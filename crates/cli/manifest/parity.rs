@@ -212,8 +212,8 @@ fn collect(
     Ok(())
 }
 
-/// Opens the manifest in a parity file, and returns also a file that has it as it is there: compressed. It may use `memory`
-/// bytes.
+/// Opens the manifest in a parity file, and returns also a file that has it as it is there: compressed. It may use
+/// `memory` bytes.
 ///
 /// # Errors
 /// If it is damaged, longer, or no manifest, or if there is no room for a temporary file.
