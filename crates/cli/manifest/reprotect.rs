@@ -2,22 +2,22 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{BufWriter, Seek as _};
+use std::io::{self, BufRead as _, BufReader, BufWriter, Read, Seek as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use anyhow::{Context as _, ensure};
-use ftk_manifest::Manifest;
+use ftk_manifest::{Header, Manifest};
 use ftk_parity::{Parity, Update, UpdatePlan, Updated};
-use ftk_record::{quote, write_record};
+use ftk_record::{ZstdReader, quote, write_record};
 use indicatif::DecimalBytes;
 
 use crate::console::{Console, Outcome};
 use crate::globals::Globals;
 use crate::human;
 use crate::lock::Lock;
-use crate::manifest::parity::{self, TreeFiles, check_algorithms};
+use crate::manifest::parity::{self, TreeFiles, check_algorithms, kept_manifest};
 use crate::manifest::protect::{compressed, contents, packed, say_skipped};
 use crate::manifest::space::Demand;
 use crate::progress::{FileCounters, WorkCounters};
@@ -107,6 +107,16 @@ impl<'p> Reprotection<'p> {
             report.print(&plan, globals, &stdout, console);
             stdout.finish()?;
         }
+        if update.is_current(&plan) && keeps(&self.parity, &manifest, &record, run.budget.left()) {
+            if let Some((target, _)) = &self.target {
+                let len = target.metadata().with_context(name)?.len();
+                let updated = Updated { plan, skipped: Vec::new(), computed: 0, lost: 0, len };
+                report.updated = Some(&updated);
+                report.print(&updated.plan, globals, &stdout, console);
+                stdout.finish()?;
+            }
+            return Ok(outcome);
+        }
         let mut demand = Demand::default();
         demand.add(Path::new(self.path), update.growth(&mut plan, record.len() as u64));
         demand.check("nothing was written to it")?;
@@ -136,6 +146,38 @@ impl<'p> Reprotection<'p> {
         report.print(&updated.plan, globals, &stdout, console);
         stdout.finish()?;
         Ok(outcome)
+    }
+}
+
+/// Returns whether a parity file has a manifest, apart from the time of the run. `record`: the manifest, compressed.
+fn keeps(parity: &Parity, manifest: &Manifest, record: &[u8], memory: u64) -> bool {
+    let Ok((mut compressed, kept)) = kept_manifest(parity, memory) else { return false };
+    let header = Header { start_ns: manifest.header().start_ns, ..kept.header().clone() };
+    header == *manifest.header()
+        && compressed.rewind().is_ok()
+        && has_same_lines(ZstdReader::new(compressed), ZstdReader::new(record)).unwrap_or(false)
+}
+
+/// Returns whether two manifests have the same lines, except the first and the last one.
+fn has_same_lines(
+    one: io::Result<ZstdReader<impl Read>>,
+    other: io::Result<ZstdReader<impl Read>>,
+) -> io::Result<bool> {
+    let (mut one, mut other) = (BufReader::new(one?), BufReader::new(other?));
+    let mut lines = [Vec::new(), Vec::new()];
+    let mut is_first = true;
+    loop {
+        lines.iter_mut().for_each(Vec::clear);
+        one.read_until(b'\n', &mut lines[0])?;
+        other.read_until(b'\n', &mut lines[1])?;
+        let [is_last, is_other_last] = [0, 1].map(|it| lines[it].starts_with(b"{\"footer\":"));
+        if is_last || is_other_last {
+            return Ok(is_last && is_other_last);
+        }
+        if !is_first && lines[0] != lines[1] || lines[0].is_empty() {
+            return Ok(false);
+        }
+        is_first = false;
     }
 }
 

@@ -108,16 +108,21 @@ impl Parity {
     /// # Errors
     /// If a page of the index or the manifest is damaged in both copies.
     pub fn verify(&self) -> Result<Condition, Error> {
-        let mut condition = Condition { heads: 3 - self.heads.len() as u64, ..Condition::default() };
-        for (kind, section) in [(Kind::Index, &self.head.index), (Kind::Manifest, &self.head.manifest)] {
-            condition.pages += pages::check(&self.file, &self.head.salt(), kind, section)?;
-        }
+        let heads = 3 - self.heads.len() as u64;
+        let mut condition = Condition { heads, pages: self.damaged_pages()?, ..Condition::default() };
         for nth in 0..self.index.batches.len() {
             let damaged = self.damaged(nth);
             condition.blocks += damaged.iter().sum::<u64>();
             condition.worst = condition.worst.max(damaged.into_iter().max().unwrap_or(0));
         }
         Ok(condition)
+    }
+
+    /// Reads both copies of the index and the manifest. Returns how many pages are damaged.
+    pub(crate) fn damaged_pages(&self) -> Result<u64, Error> {
+        let sections = [(Kind::Index, &self.head.index), (Kind::Manifest, &self.head.manifest)];
+        let check = |(kind, section)| pages::check(&self.file, &self.head.salt(), kind, section);
+        sections.into_iter().map(check).sum()
     }
 
     /// Reads the recovery blocks of a batch. Returns how many are damaged, by group.

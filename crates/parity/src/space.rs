@@ -29,11 +29,11 @@ impl Space {
             }
             end = end.max(round_up(start.saturating_add(len), PAGE));
         }
-        // The last page is the last copy of the head, which is replaced last.
+        // The last page is the last copy of the head.
         Self { free, end: end.max(head.len) }
     }
 
-    /// Returns where the file ends, without its last head.
+    /// Returns where what was reserved ends, and the old state.
     pub(crate) fn end(&self) -> u64 {
         self.end
     }

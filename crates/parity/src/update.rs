@@ -131,6 +131,14 @@ impl<'u> Update<'u> {
         self.plan_without(&self.added(sources), &Exceptions::default())
     }
 
+    /// Returns whether the file stays as it is if the plan is carried out with the manifest that it has: nothing else is new,
+    /// and no copy of the head, the index or the manifest is damaged. Both copies are read.
+    pub fn is_current(&self, plan: &UpdatePlan) -> bool {
+        let Parity { head, heads, index, .. } = self.old;
+        let is_whole = heads.len() == head.places().len() && self.old.len() == head.len;
+        is_whole && plan.index == *index && self.old.damaged_pages().is_ok_and(|damaged| damaged == 0)
+    }
+
     /// Returns how many bytes the file becomes longer, with a manifest of this length, if the plan is carried out.
     pub fn growth(&self, plan: &mut UpdatePlan, manifest: u64) -> u64 {
         self.place(plan, manifest).len.saturating_sub(self.old.len())
@@ -400,7 +408,8 @@ impl<'u> Update<'u> {
         let section = |len, nth: usize| Section { len, copies: [first[nth], second[nth]] };
         Head {
             generation: old.generation.saturating_add(1),
-            len: space.end() + PAGE,
+            // If nothing is appended, the last copy of the head is replaced where it is.
+            len: if space.end() == old.len { old.len } else { space.end() + PAGE },
             manifest: section(manifest, 0),
             index: section(index, 1),
             ..*old

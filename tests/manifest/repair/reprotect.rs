@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::process::Command;
+use std::time::SystemTime;
 
 use super::super::records::{json, verify};
 use super::parity::{flip, noise, protect, tree};
@@ -60,7 +61,7 @@ fn what_is_new_is_protected_and_what_is_old_stays_so() {
     fs::remove_file(dir.path("new/1")).unwrap();
     repair_from(&dir, &["parity"], &["--missing", "--yes"]).status(0);
     verify(&dir, &[]).status(0).stdout("");
-    // Nothing to do: then only the manifest in it is new.
+    // Nothing to do.
     reprotect(&dir, &[]).status(0).stderr_has("0 contents added, 2 gone; 0 B encoded, 0 B written");
 }
 
@@ -138,6 +139,56 @@ fn a_plan_of_an_update_writes_nothing() {
         (&"parity".into(), &1.into(), &0.into())
     );
     assert_eq!(done[0]["parity_bytes"], fs::metadata(dir.aside("parity")).unwrap().len());
+}
+
+#[test]
+fn if_nothing_changed_nothing_is_written_and_otherwise_old_places_are_used_again() {
+    let dir = tree();
+    let manifest = dir.aside("manifest");
+    protect(&dir, &["--redundancy", "20%"]).status(0);
+    let parity = || fs::read(dir.aside("parity")).unwrap();
+    let unchanged = || reprotect(&dir, &[]).status(0).stderr_has("0 contents added, 0 gone; 0 B encoded");
+    // The record also has when files were last read, which is new after runs that read some.
+    let settle = || (0..2).for_each(|_| _ = unchanged());
+    settle();
+    // Only the time of the run differs.
+    let record = fs::read(&manifest).unwrap();
+    let before = parity();
+    unchanged();
+    assert!(fs::read(&manifest).unwrap() != record && parity() == before);
+    let done = json(&reprotect(&dir, &["--json"]).status(0));
+    assert_eq!(
+        (&done[0]["kind"], done[0]["parity_bytes"].as_u64()),
+        (&"parity".into(), Some(before.len() as u64))
+    );
+    // Damage is mended, and a new time of a file is written.
+    flip(&dir.aside("parity"), 2 * 4096 + 5);
+    unchanged();
+    is_undamaged(&dir);
+    let mut lens = Vec::new();
+    for _ in 0..4 {
+        let before = parity();
+        fs::File::open(dir.path("large")).unwrap().set_modified(SystemTime::now()).unwrap();
+        unchanged();
+        assert!(parity() != before);
+        lens.push(parity().len());
+        is_undamaged(&dir);
+        settle();
+        let before = parity();
+        unchanged();
+        assert!(parity() == before);
+    }
+    assert_eq!(lens, [lens[0]; 4]);
+    heals(&dir, &["small/39"]);
+    fs::remove_file(&manifest).unwrap();
+    repair_from(&dir, &["parity"], &["--yes"]).status(0);
+    verify(&dir, &[]).status(0).stdout("");
+    // A rule of the record is part of it.
+    fs::write(dir.aside("rules"), "growing none/*\n").unwrap();
+    reprotect(&dir, &["--rules", dir.aside("rules").to_str().unwrap()]).status(0);
+    fs::remove_file(&manifest).unwrap();
+    repair_from(&dir, &["parity"], &["--yes"]).status(0);
+    assert!(fs::read_to_string(&manifest).unwrap().contains("growing none/*"));
 }
 
 #[test]
