@@ -13,8 +13,8 @@ use ftk_select::parse_bytes;
 pub(crate) struct Globals {
     /// Number of workers
     ///
-    /// A number, or a word. `auto`: ftk chooses, using the figures of `ftk calibrate`; `mono`: 1; `compute`: one per
-    /// physical core; `io`: one per logical CPU.
+    /// A number, or a word. `auto`: ftk chooses, using the figures of `ftk calibrate`, up to 32 for network and FUSE
+    /// file systems; `mono`: 1; `compute`: one per physical core; `io`: one per logical CPU.
     #[arg(short = 'j', long, global = true, value_name = "N", default_value = "auto")]
     pub(crate) threads: ThreadsArg,
 

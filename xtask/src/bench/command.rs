@@ -12,7 +12,7 @@ use super::machine::Machine;
 use super::options::Options;
 use super::peers::Peers;
 use super::record::{self, Outcome, Table};
-use super::{compare, floor, install, interrupt, markdown, once, report, tables};
+use super::{compare, floor, install, interrupt, late, markdown, once, report, tables};
 
 /// Benchmark ftk and its peers
 #[derive(Debug, clap::Args)]
@@ -66,6 +66,9 @@ pub(crate) fn help_out(words: &[&str]) -> Option<Result<ExitCode>> {
             .map_err(Into::into)
             .and_then(|threads| floor::run(Path::new(root), threads, rest == ["--count"])),
         ["once", status, words @ ..] => once::run(status, words),
+        ["remount", delay_us, source, points @ ..] => late::remount(delay_us, source, points),
+        // sshfs adds the arguments of ssh.
+        ["late", delay_us, ..] => late::serve(delay_us),
         _ => return None,
     };
     Some(result.map(|()| ExitCode::SUCCESS))

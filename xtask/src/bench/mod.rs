@@ -18,6 +18,7 @@ mod format;
 mod groups;
 mod install;
 pub(crate) mod interrupt;
+mod late;
 pub(crate) mod machine;
 mod markdown;
 mod measure;

@@ -15,6 +15,7 @@ use super::splice::splice;
 /// The pages that show the records.
 const FRONT: &str = "README.md";
 const WHOLE: &str = "benches/README.md";
+const CLUSTER: &str = "docs/cluster.md";
 
 /// The tables that the front page shows.
 const ON_FRONT_PAGE: [&str; 5] = ["find", "hash", "dup", "manifest", "cmp"];
@@ -54,16 +55,16 @@ fn is_equal(path: &Path, text: &str) -> bool {
     fs::read(path).is_ok_and(|old| old == text.as_bytes())
 }
 
-/// Returns the up-to-date pages: the front page with the newest record that has all its tables, and the page with all
-/// records.
-fn pages(records: &[Record]) -> Result<[(PathBuf, String); 2]> {
+/// Returns the up-to-date pages: the front page with the newest record that has all its tables, the page with all
+/// records, and that about many hosts with the newest table of a slow server.
+fn pages(records: &[Record]) -> Result<[(PathBuf, String); 3]> {
     let page = |path: &str, block: &str| {
         let old = fs::read_to_string(path).with_context(|| format!("cannot read {path}"))?;
         Ok::<_, anyhow::Error>((path.into(), splice(&old, "bench", block).with_context(|| path.to_owned())?))
     };
     let front = records.iter().find(|record| has_front_page(record));
     let front = front.with_context(|| format!("no record has the tables {}", ON_FRONT_PAGE.join(", ")))?;
-    Ok([page(FRONT, &short(front))?, page(WHOLE, &every(records))?])
+    Ok([page(FRONT, &short(front))?, page(WHOLE, &every(records))?, page(CLUSTER, &slow(records))?])
 }
 
 /// Whether the record has every table of the front page.
@@ -77,6 +78,19 @@ fn every(records: &[Record]) -> String {
         format!("## Record `{name}`\n\n{}", whole(tables, Some(&format!("records/{name}"))))
     });
     format!("{}\n\n{}", markdown::LEGEND, records.collect::<Vec<_>>().join("\n"))
+}
+
+/// Returns the newest table of a server that answers late.
+fn slow(records: &[Record]) -> String {
+    let of_record = |Record { name, tables }: &Record| {
+        let table = tables.iter().find(|table| table.name == "slow")?;
+        let machine = &table.machine;
+        let place =
+            format!("Record `{name}`: {}, {} logical CPUs, {}.", machine.cpu, machine.cpus, machine.kernel);
+        Some(format!("{}\n{place} {}", markdown::table(table, None), markdown::LEGEND))
+    };
+    let unmeasured = || "No record has this yet: `cargo xtask bench slow` measures it.".to_owned();
+    records.iter().find_map(of_record).unwrap_or_else(unmeasured)
 }
 
 /// Returns the up-to-date charts: one per table, and one for the front page if it shows any of the tables.
@@ -223,6 +237,17 @@ mod tests {
         assert!(text.starts_with(markdown::LEGEND));
         let headings: Vec<_> = text.lines().filter(|line| line.starts_with('#')).take(3).collect();
         assert_eq!(headings, ["## Record `y`", "### Digests of earlier runs", "## Record `x`"]);
+    }
+
+    #[test]
+    fn the_page_about_hosts_has_the_newest_table_of_a_slow_server() {
+        let other = record(example());
+        assert!(slow(std::slice::from_ref(&other)).contains("No record"));
+        let [newest, oldest] = ["newest", "oldest"]
+            .map(|title| record(Table { name: "slow".into(), title: title.into(), ..example() }));
+        let text = slow(&[other, newest, oldest]);
+        assert!(text.starts_with("### newest\n") && text.contains("Record `x`"), "{text}");
+        assert!(!text.contains("oldest"), "{text}");
     }
 
     #[test]

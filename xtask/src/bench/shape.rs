@@ -65,6 +65,8 @@ pub(crate) const MIXED: Shape = flat("mixed", 100, 100, Sizes::UpTo(2 << 20));
 /// A small variant of [`MIXED`] for checking results.
 pub(crate) const MIXED_SMALL: Shape = flat("mixed-small", 10, 50, Sizes::UpTo(128 << 10));
 pub(crate) const BULK: Shape = flat("bulk", 4, 4, Sizes::All(128 << 20));
+/// For file systems on which each file takes milliseconds. sshfs does not read the absolute links of oddities.
+pub(crate) const SLOW: Shape = flat("slow", 50, 20, Sizes::All(4096));
 /// One directory with files that are worth a thread each.
 pub(crate) const FLAT: Shape = flat("flat", 1, 200, Sizes::All(2_000_000));
 /// A small variant of [`FLAT`] for checking results.
@@ -74,7 +76,7 @@ pub(crate) const MAILDIR: Shape = flat("maildir", 1, 50_000, Sizes::All(4096));
 pub(crate) const HUGE: Shape = flat("huge", 1, 1, Sizes::All(1 << 30));
 
 pub(crate) const ALL: &[Shape] =
-    &[SMALL, MEDIUM, LARGE, WIDE, DEEP, MIXED, MIXED_SMALL, FLAT, FLAT_SMALL, MAILDIR, BULK, HUGE];
+    &[SMALL, MEDIUM, LARGE, WIDE, DEEP, MIXED, MIXED_SMALL, SLOW, FLAT, FLAT_SMALL, MAILDIR, BULK, HUGE];
 
 /// The description for records. Trees with the same description are identical.
 impl fmt::Display for Shape {

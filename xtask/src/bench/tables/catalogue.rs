@@ -3,7 +3,8 @@
 use anyhow::Result;
 
 use super::{
-    cmp, dup, hash, kernels, lake, listing, lists, manifest, parity, reuse, scale, scaling, threads, walkers,
+    cmp, dup, hash, kernels, lake, listing, lists, manifest, parity, reuse, scale, scaling, slow, threads,
+    walkers,
 };
 use crate::bench::context::Context;
 use crate::bench::record::Section;
@@ -49,6 +50,7 @@ pub(crate) const ALL: &[Kind] = &[
     kind("cmp", "Comparing files and trees", cmp::make),
     kind("threads", "Threads, and what ftk chooses by itself", threads::make),
     kind("scaling", "One CPU and all of them", scaling::make),
+    kind("slow", "A server that answers late", slow::make),
     Kind { per_file: true, ..kind("scale", "SHA-256 from one file to a million", scale::make) },
     kind("startup", "Starting up", listing::startup),
     kind("kernels", "Digests without files", kernels::make),

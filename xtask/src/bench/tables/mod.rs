@@ -13,6 +13,7 @@ mod parity;
 mod reuse;
 mod scale;
 mod scaling;
+mod slow;
 mod threads;
 mod walkers;
 
