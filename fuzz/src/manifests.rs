@@ -117,6 +117,7 @@ fn provenance(line: &Members<'_>) -> Option<Provenance> {
     Some(Provenance {
         lineage: line.optional_as("lineage", |it| file_system(&it.text()?))?,
         subvolume,
+        settled_ns: line.optional_as("settled_ns", Json::integer)?,
         snapshot_of: line.optional_as("snapshot_of", Json::boolean)?.unwrap_or(false),
         examined,
     })

@@ -156,6 +156,29 @@ fn subvolumes_and_snapshots_have_their_own_digests() {
     assert_eq!(cached(&dir, &["hash", "point/two/file", "point/one"]), 2);
 }
 
+/// The snapshot may have the times of a file that changed shortly before without its last bytes.
+#[test]
+fn snapshots_share_the_digests_of_files_that_were_not_young() {
+    let Some(dir) = place() else { return };
+    let Some(image) = Image::of_old_files(&dir, &[("a", b"a"), ("b", b"b"), ("c", b"c")]) else { return };
+    let Some(_mounted) = image.mount(&dir, "point") else { return };
+    let run =
+        |command: &[&str]| dir.ftk([""; 0]).instead(&dir, ["btrfs"].iter().chain(command)).run().status(0);
+    run(&["-q", "subvolume", "snapshot", "point", "point/tree"]);
+    dir.file("point/tree/young", b"young");
+    run(&["-q", "subvolume", "snapshot", "-r", "point/tree", "point/one"]);
+    run(&["-q", "subvolume", "snapshot", "-r", "point/tree", "point/two"]);
+    settle();
+    let cached = |name: &str| cached(&dir, &["hash", &format!("point/{name}")]);
+    assert_eq!((cached("one"), cached("one"), cached("two")), (0, 3, 3));
+    assert_eq!((cached("tree"), cached("tree")), (3, 4));
+    assert_eq!(
+        (cached("one"), cached("two/young")),
+        (3, 0),
+        "what is known of the tree is not known of them"
+    );
+}
+
 /// After the restore, the file has the times that it had when it was read first.
 #[test]
 fn a_file_of_a_restored_snapshot_is_read_again() {

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, SystemTime};
 
 use super::{cached, place, settle};
-use crate::harness::{Dir, Paused, bytes, has_open, needs, sha256, uring};
+use crate::harness::{Dir, Mounted, Paused, bytes, has_open, needs, sha256, uring};
 
 /// Gives a file the mtime of another moment.
 fn set_mtime(path: &Path, time: SystemTime) {
@@ -117,20 +117,27 @@ fn writes_through_an_old_mapping_are_seen() {
 fn updated_manifests_see_writes_through_an_old_mapping() {
     needs!("cc");
     let Some(dir) = place() else { return };
-    for (len, algorithm) in [(10_000, "sha256"), (64 << 20, "blake3")] {
-        dir.file("t/file", &bytes(1, len));
-        let mut mapper = Mapper::new(&dir, "t/file");
+    let see = |top: &str, len, algorithm| {
+        let path = format!("{top}/file");
+        dir.file(&path, &bytes(1, len));
+        let mut mapper = Mapper::new(&dir, &path);
         mapper.write(b'1');
         settle();
         let run = |args: &[&str]| drop(dir.ftk(args).run().status(0));
-        run(&["manifest", "create", "t", "-a", algorithm, "-o", "list", "--force"]);
+        run(&["manifest", "create", top, "-a", algorithm, "-o", "list", "--force"]);
         for byte in *b"23" {
             mapper.write(byte);
             settle();
-            run(&["manifest", "update", "t", "list", "-o", "list"]);
-            run(&["manifest", "verify", "t", "list"]);
+            run(&["manifest", "update", top, "list", "-o", "list"]);
+            run(&["manifest", "verify", top, "list"]);
         }
-    }
+    };
+    see("t", 10_000, "sha256");
+    see("t", 64 << 20, "blake3");
+    // The modified pages belong to a file below the overlay.
+    let Some(_merged) = Mounted::overlay(&dir.path("")) else { return };
+    see("merged", 10_000, "sha256");
+    see("merged", 64 << 20, "blake3");
 }
 
 #[test]

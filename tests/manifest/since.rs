@@ -72,6 +72,7 @@ impl Scene {
         self.snapshot("tree", to);
         let run = self.since(to, from, from, &[]).stderr_lacks(ALL).stderr_has("kept as recorded");
         fs::rename(self.dir.path("since"), self.dir.path(format!("m-{to}"))).unwrap();
+        self.age(to);
         run
     }
 }
@@ -240,6 +241,7 @@ fn mounts_below_the_root_are_examined() {
     scene.dir.file("point/one/many/m5/was", b"x");
     std::thread::sleep(std::time::Duration::from_millis(60));
     scene.dir.ftk(["manifest", "create", "point/one", "-o", "m-mounted"]).run().status(0);
+    scene.age("mounted");
     drop(mounted);
     let run = scene.since("two", "one", "mounted", &["--other-root"]);
     run.stderr_lacks(ALL).stderr_has("kept as recorded");
@@ -321,6 +323,7 @@ fn what_is_excluded_by_other_files_is_decided_anew() {
     scene.snapshot("tree", "one");
     let create = ["manifest", "create", "point/one", "-o", "m-one", "--exclude-caches", "--max-depth=3"];
     scene.dir.ftk(create).args(["--exclude-if-present", ".nobackup", "-E", "*9"]).run().status(0);
+    scene.age("one");
     scene.shell(
         "point/tree",
         "rm many/m1/.nobackup; touch many/m3/.nobackup; mv many/m4/f4 many/m4/f9999; \

@@ -4,11 +4,12 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::process::Command;
 use std::thread::sleep;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
+use regex::Regex;
 use serde_json::Value;
 
-use super::records::{Manifest, seal};
+use super::records::{Manifest, lines, lines_with_trees, seal};
 use crate::harness::{Dir, Image, Mounted, bytes};
 
 /// A Btrfs file system, mounted at `point`, with the subvolume `point/tree` and ten files in it.
@@ -50,6 +51,15 @@ impl Scene {
     pub(crate) fn create(&self, root: &str) {
         let output = format!("m-{root}");
         self.dir.ftk(["manifest", "create", &format!("point/{root}"), "-o", &output]).run().status(0);
+        self.age(root);
+    }
+
+    /// Makes a manifest one of a snapshot that was made more than an hour after the last change of its files.
+    pub(crate) fn age(&self, name: &str) {
+        let path = self.dir.path(format!("m-{name}"));
+        let mut lines = lines_with_trees(&path);
+        lines[0] = Regex::new(",\"settled_ns\":[0-9]+").unwrap().replace(&lines[0], "").into_owned();
+        fs::write(path, seal(&lines)).unwrap();
     }
 
     /// Updates the manifest of `old` to one of `root`, and returns how many files were read.
@@ -66,6 +76,8 @@ impl Scene {
         let [new, full] = [&names[2], "full"].map(|name| Manifest::read(&self.dir.path(name)).untimed());
         assert_eq!(new.entries, full.entries, "{root}");
         assert_eq!(new.header["lineage"], full.header["lineage"]);
+        assert_eq!(new.header["settled_ns"], full.header["settled_ns"]);
+        self.age(root);
         phases.iter().filter(|it| it["phase"] != "walk").filter_map(|it| it["files"].as_u64()).sum()
     }
 
@@ -84,9 +96,9 @@ fn only_what_changed_between_two_snapshots_is_read() {
     fs::remove_file(scene.dir.path("point/tree/d2/f2")).unwrap();
     scene.snapshot("tree", "two");
     assert_eq!(scene.update("two", "one", &[]), 2);
-    // From and to the tree itself.
+    // From and to the tree itself. It was recorded after the snapshot was made, which may lack what is as young.
     scene.create("tree");
-    assert_eq!(scene.update("two", "tree", &[]), 0);
+    assert_eq!(scene.update("two", "tree", &[]), 10);
     assert_eq!(scene.update("tree", "two", &[]), 0);
     let [one, two, tree] = ["one", "two", "tree"].map(|name| scene.header(name));
     assert_eq!((&one["lineage"], &two["lineage"]), (&tree["lineage"], &tree["lineage"]));
@@ -95,6 +107,91 @@ fn only_what_changed_between_two_snapshots_is_read() {
     scene.dir.ftk(["manifest", "scrub", "point/two", "m-two"]).run().status(0);
     let after = scene.header("two");
     assert_eq!((&after["lineage"], &after["subvolume"]), (&two["lineage"], &two["subvolume"]));
+}
+
+/// A file of which a snapshot has the new times without the last bytes, as if a program had written to it meanwhile: here,
+/// OLD has the digest of other content.
+#[test]
+fn what_a_snapshot_lacked_of_a_file_is_in_the_next_record() {
+    let Some(scene) = Scene::new() else { return };
+    scene.snapshot("tree", "one");
+    let update = |args: &[&str]| {
+        let command = ["manifest", "update", "point/two", "m-one", "--force", "-o", "m-two"];
+        scene.dir.ftk(command).args(args).run().status(0)
+    };
+    let verify = |name: &str| scene.dir.ftk(["manifest", "verify", "point/two", name]).run();
+    scene.dir.ftk(["manifest", "create", "point/one", "-o", "m-one"]).run().status(0);
+    let path = scene.dir.path("m-one");
+    let digest =
+        |name: &str| Manifest::read(&path).entry(name)["digests"]["sha256"].as_str().unwrap().to_owned();
+    let (right, other) = (digest("d1/f1"), digest("d2/f2"));
+    let forged: Vec<_> = lines(&path).iter().map(|line| line.replace(&right, &other)).collect();
+    fs::write(&path, seal(&forged)).unwrap();
+    scene.snapshot("tree", "two");
+    scene.dir.file("list", b"");
+    for args in [&[][..], &["--since", "point/one"], &["--append-only"], &["--changed", "list"]] {
+        let run = update(args);
+        run.stderr_has(
+            "'d1/f1': it was written while a snapshot was made, which lacked a part: recorded as it is now",
+        );
+        assert_eq!(
+            Manifest::read(&scene.dir.path("m-two")).entry("d1/f1")["digests"]["sha256"],
+            right,
+            "{args:?}"
+        );
+        verify("m-two").status(0);
+    }
+    // It is no damage, but it may be.
+    let run = verify("m-one").status(1).stdout_has("modified\td1/f1");
+    run.stderr_has("1 modified file perhaps corrupted");
+    let run = scene.dir.ftk(["manifest", "scrub", "point/tree", "m-one", "--other-root"]).run().status(1);
+    run.stderr_has("1 file with other content, perhaps damaged: ");
+    // If the file was older than the snapshot, its record would have been right.
+    scene.age("one");
+    assert_eq!(update(&[]).stderr_lacks("d1/f1").code(), 0);
+    verify("m-two").status(1).stdout_has("corrupted\td1/f1");
+}
+
+/// Files that had not changed for an hour when the snapshot was made are not read again, others are, once for each snapshot.
+#[test]
+fn only_young_files_of_a_snapshot_are_read_again() {
+    let dir = Dir::new();
+    let Some(image) = Image::of_old_files(&dir, &[("a", b"a"), ("b", b"b"), ("c", b"c")]) else { return };
+    let Some(mounted) = image.mount(&dir, "point") else { return };
+    let scene = Scene { dir, image, mounted: Some(mounted) };
+    let update = |root: &str, old: &str| {
+        let names = [format!("point/{root}"), format!("m-{old}"), format!("m-{root}")];
+        let run =
+            scene.dir.ftk(["manifest", "update", &names[0], &names[1], "-o", &names[2], "--force"]).run();
+        run.status(0)
+    };
+    let create = |root: &str| {
+        let (root, output) = (format!("point/{root}"), format!("m-{root}"));
+        scene.dir.ftk(["manifest", "create", &root, "-o", &output]).run().status(0);
+    };
+    scene.btrfs(&["subvolume", "snapshot", "point", "point/origin"]);
+    scene.write("origin/young", 1);
+    scene.snapshot("origin", "one");
+    scene.snapshot("origin", "two");
+    scene.snapshot("origin", "three");
+    create("one");
+    update("two", "one").stderr_has("1 file read");
+    update("three", "two").stderr_has("1 file read");
+    // The same snapshot does not change.
+    update("three", "three").stderr_lacks("read");
+    // Neither does one before, but it may lack what the later one has.
+    update("one", "three").stderr_has("1 file read");
+    create("origin");
+    update("two", "origin").stderr_has("1 file read");
+    update("origin", "two").stderr_has("1 file read");
+    update("origin", "origin").stderr_lacks("read");
+    let settled = |name: &str| scene.header(name)["settled_ns"].as_i64();
+    assert!(settled("one") < settled("two") && settled("two") < settled("three"));
+    assert_eq!(settled("origin"), None);
+    // An hour before the snapshot was made, after the file was written.
+    let written = fs::metadata(scene.dir.path("point/origin/young")).unwrap().modified().unwrap();
+    let written_ns = written.duration_since(UNIX_EPOCH).unwrap().as_nanos() as i64;
+    assert!((written_ns - 3_600_000_000_000..written_ns).contains(&settled("one").unwrap()));
 }
 
 /// Records of the snapshot before become records of this one.
@@ -108,7 +205,9 @@ fn a_list_of_changes_updates_the_manifest_of_a_snapshot() {
     scene.dir.file("list", b"d1/f1\n");
     assert_eq!(scene.update("two", "one", &["--changed", "list"]), 1);
     assert!(scene.header("two")["subvolume"].is_null());
-    assert_eq!(scene.update("two", "two", &[]), 0);
+    let header = scene.header("two");
+    let fs = &header["root_identity"]["fs"];
+    assert!(Manifest::read(&scene.dir.path("m-two")).entries.values().all(|entry| entry["fs"] == *fs));
 }
 
 /// The snapshot is mounted alone, on another host perhaps.
@@ -150,7 +249,8 @@ fn a_writable_snapshot_has_a_history_of_its_own() {
     run.stderr_has("is in another subvolume than the recorded directory").stderr_has("10 files read");
     scene.write("back/d0/f0", 70);
     scene.snapshot("back", "back-1");
-    assert_eq!(scene.update("back-1", "back", &[]), 1);
+    // All files are too young for a record of the tree itself to vouch for a snapshot of it.
+    assert_eq!(scene.update("back-1", "back", &[]), 10);
     // A snapshot that was writable for a while.
     for (flag, path) in [("false", "one"), ("true", "one")] {
         scene.btrfs(&["property", "set", &format!("point/{path}"), "ro", flag]);
@@ -221,14 +321,15 @@ fn nothing_is_shared_while_a_copy_of_the_file_system_is_mounted() {
     assert_eq!(scene.update("two", "one", &[]), 0);
 }
 
-/// Hard-linked trees stand for the snapshots of file systems that do not say where they come from.
+/// A writable snapshot stands for those of file systems that do not say where they come from, or when they were made.
 #[test]
 fn the_user_can_say_that_a_root_is_a_snapshot() {
     let Some(scene) = Scene::new() else { return };
     scene.snapshot("tree", "one");
     scene.create("one");
     scene.write("tree/d1/f1", 99);
-    scene.snapshot("tree", "two");
+    scene.btrfs(&["subvolume", "snapshot", "point/tree", "point/two"]);
+    sleep(Duration::from_millis(60));
     // As if nothing was known about the file system of OLD.
     let text = fs::read_to_string(scene.dir.path("m-one")).unwrap();
     let lines: Vec<_> = text.lines().collect();

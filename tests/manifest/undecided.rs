@@ -60,7 +60,8 @@ fn scrub_reports_it_until_it_is_decided() {
     for _ in 0..2 {
         let scrub = run(&dir, "scrub", &[]).status(1);
         scrub.check(scrub.text().starts_with("modified\ta\tsha256 "), "the file");
-        let scrub = scrub.stderr_has("  1 file with other content and no recorded time, perhaps damaged: ");
+        let scrub =
+            scrub.stderr_has("  1 file with other content, perhaps damaged: the record shows neither");
         scrub.stderr_has(", except 1 changed\n").stderr_lacks("not read since");
         assert_eq!(Manifest::read(&dir.aside("manifest")).entry("a"), before.entry("a"));
     }

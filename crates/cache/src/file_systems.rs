@@ -11,6 +11,8 @@ pub struct FileSystems {
     ids: Vec<(u64, FsId)>,
     /// The lineages of those that have one.
     lineages: Vec<(u64, FsId)>,
+    /// The [times](ftk_file::Subvolume::settled_ns) before which files are complete, of those that are snapshots.
+    settled: Vec<(u64, i128)>,
 }
 
 impl FileSystems {
@@ -30,7 +32,7 @@ impl FileSystems {
             let all: Vec<_> = ids.iter().copied().chain(mounted()).collect();
             ids.retain(|(dev, id)| all.iter().all(|(other, it)| it != id || other == dev));
         }
-        Self { ids, lineages: Vec::new() }
+        Self { ids, ..Self::default() }
     }
 
     /// Adds the identity of a device, unless it is known.
@@ -40,7 +42,7 @@ impl FileSystems {
             return self;
         }
         let systems = Self::new(self.ids.into_iter().map(|(dev, id)| (dev, Some(id))).chain([(dev, id)]));
-        systems.with_lineages(self.lineages)
+        Self { settled: self.settled, ..systems.with_lineages(self.lineages) }
     }
 
     /// Adds the lineages of devices with an identity.
@@ -48,6 +50,21 @@ impl FileSystems {
     pub fn with_lineages(self, lineages: impl IntoIterator<Item = (u64, FsId)>) -> Self {
         let lineages = lineages.into_iter().filter(|(dev, _)| self.id(*dev).is_some()).collect();
         Self { lineages, ..self }
+    }
+
+    /// Adds the devices that are snapshots, with the [times](ftk_file::Subvolume::settled_ns) before which their files are
+    /// complete.
+    #[must_use]
+    pub fn with_snapshots(self, settled: impl IntoIterator<Item = (u64, i128)>) -> Self {
+        Self { settled: settled.into_iter().collect(), ..self }
+    }
+
+    /// Returns what [identifies](Self::of_contents) the content of a file. `None` if nothing does, or the file is in a
+    /// snapshot and may be incomplete there: then the other states of its tree may have other content with the same times.
+    pub fn of_file(&self, stat: &Stat) -> Option<FsId> {
+        let settled_ns = self.settled.iter().find(|(dev, _)| *dev == stat.dev).map(|(_, ns)| *ns);
+        let is_complete = settled_ns.is_none_or(|ns| !stat.is_recent(ns));
+        self.of_contents(stat.dev).filter(|_| is_complete)
     }
 
     /// Returns what identifies the contents of files on this device, together with their inode numbers and times: the
@@ -129,5 +146,24 @@ mod tests {
         assert_eq!([1, 2, 3, 4].map(|dev| systems.of_contents(dev)), of_contents);
         let fifth = systems.and(5, Some(FsId::from_bytes([5; 16])));
         assert_eq!([1, 2, 3, 4].map(|dev| fifth.of_contents(dev)), of_contents);
+    }
+
+    #[test]
+    fn files_that_may_be_incomplete_in_a_snapshot_have_no_known_content() {
+        const NS: i128 = 1_763_713_800_000_000_001;
+        let [one, two, lineage] = [1, 2, 9].map(|byte| FsId::from_bytes([byte; 16]));
+        let systems = FileSystems::next_to([(1, Some(one)), (2, Some(two))], Vec::new);
+        let systems = systems.with_lineages([1, 2].map(|dev| (dev, lineage))).with_snapshots([(2, NS)]);
+        let systems = systems.and(3, Some(FsId::from_bytes([3; 16])));
+        for (dev, mtime_ns, ctime_ns, is_known) in [
+            (1, NS, NS, true),
+            (2, NS - 100_000_000, NS - 100_000_000, true),
+            (2, NS + 1, NS - 100_000_000, false),
+            (2, NS - 100_000_000, NS, false),
+            (9, 0, 0, false),
+        ] {
+            let stat = Stat { dev, mtime_ns, ctime_ns, ..Stat::EMPTY };
+            assert_eq!(systems.of_file(&stat), Some(lineage).filter(|_| is_known), "{stat:?}");
+        }
     }
 }

@@ -38,8 +38,8 @@ pub(super) fn say(
         (damaged, "damaged file", ": see `ftk manifest repair`, or update --accept PATH"),
         (
             scrubbed.undecided,
-            "file with other content and no recorded time",
-            ", perhaps damaged: see update --accept PATH",
+            "file with other content",
+            ", perhaps damaged: the record shows neither an edit nor damage (see update --accept PATH)",
         ),
         (edited.len() as u64, "damaged file", " changed since: see `ftk manifest update`"),
         (scrubbed.unreadable, "unreadable file", ""),

@@ -118,6 +118,7 @@ pub(super) fn run(args: &ScrubArgs, globals: &Globals, console: &Console) -> any
     refuse_archive(&manifest, &args.manifest)?;
     lock.check().with_context(name)?;
     let root = Root::open(&args.root)?;
+    manifest.settle(&root.provenance());
     if let Some(asked) = args.shard.resolve(&root, &manifest.header().options, args.guard.other_root)? {
         let is_part = manifest.header().shard.is_some();
         ensure!(is_part, "{} records more than one shard: scrub the manifest of the shard", name());

@@ -197,6 +197,8 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
     let parity = args.parity.as_ref().map(|path| Reprotection::open(path, &old, output, &run, console));
     let parity = parity.transpose()?;
     let root = Root::open(&args.root)?;
+    let provenance = root.provenance();
+    old.settle(&provenance);
     if let Some(path) = args.parity.as_deref().filter(|path| is_in(path, &args.root)) {
         bail!("{} is in ROOT, and would protect itself: move it to another place", quote(path.as_bytes()));
     }
@@ -211,7 +213,7 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
     let root_identity = Some(root.identity().clone());
     let kinship = root.kinship(old.header(), args.snapshot_of);
     let snapshot_of = args.snapshot_of || old.header().provenance.snapshot_of;
-    let provenance = Provenance { snapshot_of, ..root.provenance() };
+    let provenance = Provenance { snapshot_of, ..provenance };
     let mut header =
         Header { root: args.root.as_bytes().to_vec(), root_identity, provenance, ..old.header().clone() };
     if let Some(checks) = &checks {
@@ -301,9 +303,9 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         failed += unread;
     }
 
-    let start_ns = update.start_ns(&read.rows, start_ns);
     let trusted_xattrs = header.trusted_xattrs && update.sees_trusted();
-    let mut header = Header { start_ns, trusted_xattrs, ..header };
+    let mut header = Header { trusted_xattrs, ..header };
+    update.set_times(&read.rows, start_ns, &mut header);
     if let Some(shard) = &mut header.shard {
         scan.listed.record(shard);
     }
@@ -327,6 +329,9 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
                 [Field::Size] if may_grow => "it is shorter than recorded, and a rule lets it only grow",
                 [Field::Digests] if may_grow => {
                     "what was recorded of it has changed, and a rule lets it only grow"
+                }
+                [Field::Digests] if old.is_unsettled => {
+                    "it was written while a snapshot was made, which lacked a part: recorded as it is now"
                 }
                 [Field::Digests] if is_marked => {
                     "damaged earlier, and only its time changed since: perhaps still damaged"

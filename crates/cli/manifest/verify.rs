@@ -293,6 +293,7 @@ pub(super) fn run(args: &VerifyArgs, globals: &Globals, console: &Console) -> an
             root
         }
     };
+    manifest.settle(&root.provenance());
     if let Some(asked) = args.shard.resolve(&root, &manifest.header().options, true)? {
         manifest.restrict(asked.shard).with_context(name)?;
     }

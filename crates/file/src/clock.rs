@@ -3,6 +3,10 @@
 use std::io;
 use std::os::fd::AsFd;
 
+/// The number of overlayfs in `linux/magic.h`.
+#[cfg(target_os = "linux")]
+pub(crate) const OVERLAYFS: u32 = 0x794c_7630;
+
 /// File systems that stamp files with the clock of this host, by their numbers in `linux/magic.h`.
 ///
 /// All others are asked. overlayfs must not be: it copies a directory before it creates a file in it.
@@ -12,7 +16,7 @@ const LOCAL: [u32; 5] = [
     0x5846_5342, // XFS
     0x9123_683e, // Btrfs
     0x0102_1994, // tmpfs
-    0x794c_7630, // overlayfs
+    OVERLAYFS,
 ];
 
 /// Whether the file system may stamp files with another clock than that of this host, as file servers do.

@@ -4,6 +4,7 @@
 use std::os::fd::AsFd;
 
 use crate::FsId;
+use crate::version::WRITTEN_BACK_NS;
 
 /// A subvolume of Btrfs. Numbers of transactions grow with every change of the file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub struct Subvolume {
     pub changed: u64,
     /// The transaction that made it.
     pub made: u64,
+    /// When it was made, in nanoseconds since the Unix epoch.
+    pub made_ns: i128,
 }
 
 impl Subvolume {
@@ -34,8 +37,24 @@ impl Subvolume {
     /// Within a lineage there is one history, so an inode number never means two files: a subvolume does not use one
     /// again. A snapshot that was writable once has a history of its own.
     pub fn lineage(&self) -> Option<FsId> {
-        let is_state_of_parent = self.is_read_only && self.changed <= self.made;
-        self.parent.filter(|_| is_state_of_parent).or(self.uuid)
+        self.parent.filter(|_| self.is_unchanged()).or(self.uuid)
+    }
+
+    /// Returns the time before which a file must have changed to be complete in this snapshot: an hour before it was made.
+    /// `None` if it is not the state of another subvolume.
+    ///
+    /// To make a snapshot, the kernel first writes all data that programs have written to the subvolume. Then it commits a
+    /// transaction, which copies the tree. What is written in between changes the times of its file in the snapshot, while
+    /// its data is only in the next one, under the same times. So does a call of `write` or a page fault that has changed
+    /// the times and waits. The kernel sets no limit to these periods: they end when the disk has written everything. All
+    /// data is taken for written after as long elsewhere ([`is_written_back`](crate::Version::is_written_back)).
+    pub fn settled_ns(&self) -> Option<i128> {
+        self.parent.filter(|_| self.is_unchanged()).map(|_| self.made_ns.saturating_sub(WRITTEN_BACK_NS))
+    }
+
+    /// Returns whether nothing was changed since it was made, and nothing can be.
+    fn is_unchanged(&self) -> bool {
+        self.is_read_only && self.changed <= self.made
     }
 }
 
@@ -74,6 +93,12 @@ mod ioctls {
     const BTRFS: u8 = 0x94;
 
     pub(super) fn subvolume(file: BorrowedFd<'_>) -> Option<Subvolume> {
+        /// `struct btrfs_ioctl_timespec`.
+        #[repr(C)]
+        struct Time {
+            seconds: u64,
+            nanoseconds: u32,
+        }
         /// `struct btrfs_ioctl_get_subvol_info_args`.
         #[repr(C)]
         struct Info {
@@ -86,9 +111,11 @@ mod ioctls {
             parent: [u8; 16],
             received: [u8; 16],
             changed: u64,
-            made: u64,
+            made_by: u64,
             sent_and_received: [u64; 2],
-            times: [[u64; 2]; 4],
+            change_time: Time,
+            made: Time,
+            send_and_receive_times: [Time; 2],
             reserved: [u64; 8],
         }
         const GET_SUBVOL_INFO: Opcode = opcode::read::<Info>(BTRFS, 60);
@@ -103,7 +130,8 @@ mod ioctls {
             parent: known(info.parent),
             is_read_only: info.flags & READ_ONLY != 0,
             changed: info.changed,
-            made: info.made,
+            made: info.made_by,
+            made_ns: i128::from(info.made.seconds) * 1_000_000_000 + i128::from(info.made.nanoseconds),
         })
     }
 
@@ -180,17 +208,19 @@ mod tests {
     #[test]
     fn an_unchanged_read_only_snapshot_has_the_lineage_of_its_parent() {
         let [own, parent] = [1, 2].map(|byte| FsId::from_bytes([byte; 16]));
-        let snapshot =
-            Subvolume { uuid: Some(own), parent: Some(parent), is_read_only: true, changed: 7, made: 7 };
-        for (subvolume, lineage) in [
-            (snapshot, Some(parent)),
-            (Subvolume { is_read_only: false, ..snapshot }, Some(own)),
+        const HOUR: i128 = 3_600_000_000_000;
+        let made_ns = 1_763_713_800_000_000_001;
+        let (uuid, parent) = (Some(own), Some(parent));
+        let snapshot = Subvolume { uuid, parent, is_read_only: true, changed: 7, made: 7, made_ns };
+        for (subvolume, lineage, settled_ns) in [
+            (snapshot, parent, Some(made_ns - HOUR)),
+            (Subvolume { is_read_only: false, ..snapshot }, uuid, None),
             // It was writable, or it was received.
-            (Subvolume { changed: 8, ..snapshot }, Some(own)),
-            (Subvolume { parent: None, ..snapshot }, Some(own)),
-            (Subvolume { parent: None, uuid: None, ..snapshot }, None),
+            (Subvolume { changed: 8, ..snapshot }, uuid, None),
+            (Subvolume { parent: None, ..snapshot }, uuid, None),
+            (Subvolume { parent: None, uuid: None, ..snapshot }, None, None),
         ] {
-            assert_eq!(subvolume.lineage(), lineage, "{subvolume:?}");
+            assert_eq!((subvolume.lineage(), subvolume.settled_ns()), (lineage, settled_ns), "{subvolume:?}");
         }
     }
 

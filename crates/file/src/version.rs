@@ -8,7 +8,7 @@ use crate::{Stat, now_ns};
 
 /// The age from which an unchanged file is regarded as written, in nanoseconds. The kernel writes data back after 30
 /// seconds (`dirty_expire_centisecs`), or after ten minutes on a laptop that lets its disk sleep.
-const WRITTEN_BACK_NS: i128 = 3_600_000_000_000;
+pub(crate) const WRITTEN_BACK_NS: i128 = 3_600_000_000_000;
 
 /// The longest time, in hundredths of a second, after which a kernel may begin to write data back for
 /// [`WRITTEN_BACK_NS`] to be long enough: half of it.

@@ -30,27 +30,33 @@ impl File {
     /// A program that writes through a shared mapping changes the times only with its first write to a page:
     /// the kernel then lets it write to this page without noticing, until the page has been written back. A
     /// digest of such a file could be followed by writes that `stat` does not show. So this must come before
-    /// the first read of a file whose digest is remembered. For a file without modified pages it costs two
+    /// the first read of a file whose digest is remembered. For a file without modified pages it costs three
     /// short system calls.
     ///
     /// It first waits for a call of `write` in progress: such a call changes the times when it begins, and may
     /// then store bytes for seconds. A digest that was made meanwhile would stay valid afterwards.
     ///
     /// # Errors
-    /// Any error of `lseek` and `sync_file_range`; [`io::ErrorKind::Unsupported`] on platforms other than Linux. The
-    /// digest must not be remembered then.
+    /// Any error of `lseek`, `fstatfs`, `sync_file_range` and `fdatasync`; [`io::ErrorKind::Unsupported`] on platforms
+    /// other than Linux. The digest must not be remembered then.
     #[cfg(target_os = "linux")]
     pub fn write_back(&self) -> io::Result<()> {
         use std::os::fd::AsRawFd as _;
 
-        use rustix::fs::{SeekFrom, seek};
+        use rustix::fs::{SeekFrom, fdatasync, fstatfs, seek};
         use rustix::io::Errno;
+
+        use crate::clock::OVERLAYFS;
 
         // ext4 and Btrfs do this under the lock that a write holds (`ext4_llseek`, `btrfs_file_llseek`). On XFS, reads
         // wait for writes by themselves, but accesses to mapped files do not: such a file must not be mapped.
         match seek(self.as_fd(), SeekFrom::Data(0)) {
             Ok(_) | Err(Errno::NXIO) => {}
             Err(errno) => return Err(errno.into()),
+        }
+        // The pages belong to the file that the overlay shows. Only this call is passed on to it.
+        if fstatfs(self)?.f_type as u32 == OVERLAYFS {
+            return Ok(fdatasync(self)?);
         }
         // With all three flags, pages that are being written back are waited for, and no modified page is
         // skipped (`ksys_sync_file_range` in `fs/sync.c`). The length 0 means: up to the end.

@@ -38,6 +38,10 @@ pub struct Entry<'e> {
     pub verified_ns: Option<i128>,
     /// When a run first found that the content has changed although size and mtime are the same.
     pub damaged_ns: Option<i128>,
+    /// Whether the entry is a file that was recorded from a snapshot and may have been
+    /// [incomplete](crate::Provenance::settled_ns) there. Then other content under the same times is no sign of damage. A
+    /// file that is known to be damaged is not one.
+    pub is_unsettled: bool,
 }
 
 impl<'e> Entry<'e> {
@@ -55,6 +59,7 @@ impl<'e> Entry<'e> {
             fs: None,
             verified_ns: None,
             damaged_ns: None,
+            is_unsettled: false,
         }
     }
 
@@ -103,6 +108,12 @@ impl<'e> Entry<'e> {
     /// a list was read.
     pub fn read_ns(&self, start_ns: i128) -> Option<i128> {
         self.verified_ns.or(self.knows(Field::Ctime).then_some(start_ns))
+    }
+
+    /// Returns whether the file may have other content by now without a change of its size and times, because it was written
+    /// while it was recorded by a run that began at `start_ns`, or while the recorded snapshot was made.
+    pub(crate) fn is_recent(&self, start_ns: i128) -> bool {
+        self.stat.is_recent(start_ns) || self.is_unsettled
     }
 
     /// Returns whether the values of all these fields are known.

@@ -112,7 +112,7 @@ impl Examination {
                 && entry.tree.is_empty()
                 && !header.failed.touches(entry.path);
             if entry.damaged_ns.is_some()
-                || is_file && entry.stat.is_recent(start_ns)
+                || is_file && entry.is_recent(start_ns)
                 || is_file && check.is_some_and(|check| check.matches(entry.path))
                 || is_incomplete
                 || is_replaced

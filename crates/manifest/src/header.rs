@@ -112,6 +112,7 @@ struct HeaderLine<'l> {
     lineage: Option<Text<'l>>,
     #[serde(borrow)]
     subvolume: Option<Object<SubvolumeLine<'l>>>,
+    settled_ns: Option<i128>,
     snapshot_of: Option<bool>,
     examined: Option<Object<ExaminedLine>>,
 }
@@ -304,6 +305,7 @@ impl Header {
         let provenance = Provenance::read(
             line.lineage.as_ref(),
             line.subvolume.as_ref(),
+            line.settled_ns,
             line.snapshot_of,
             line.examined.as_ref(),
         );
@@ -449,13 +451,14 @@ mod tests {
         let all = Provenance {
             lineage: Some(lineage),
             subvolume: Some(RecordedSubvolume { uuid, made: 7, changed: u64::MAX }),
+            settled_ns: Some(-3),
             snapshot_of: true,
             examined: Some(Examined { full_ns: -1 }),
         };
         let line = written(&Header { provenance: all, ..header() });
         let members = ",\"lineage\":\"01010101010101010101010101010101\",\"subvolume\":{\"uuid\":\
              \"02020202020202020202020202020202\",\"otransid\":7,\"ctransid\":18446744073709551615},\
-             \"snapshot_of\":true,\"examined\":{\"by\":\"list\",\"full_ns\":-1}}";
+             \"settled_ns\":-3,\"snapshot_of\":true,\"examined\":{\"by\":\"list\",\"full_ns\":-1}}";
         assert!(line.trim_end().ends_with(members), "{line}");
         assert_eq!(Header::read(line.trim_end().as_bytes()).unwrap().provenance, all);
         for (from, to) in

@@ -20,7 +20,9 @@ use crate::shard::Shard;
 use crate::shard::whole_lines::{PartFile, WholeLines, are_hashed, locate};
 use crate::sniff::{Kind, sniff_plain};
 use crate::trees::TreeCheck;
-use crate::{Entry, EntryError, Error, Failed, Header, Selector, Which, canonical};
+use crate::{
+    Entry, EntryError, Error, Failed, Field, Header, Provenance, RootIdentity, Selector, Which, canonical,
+};
 
 /// An open manifest whose footer has been checked.
 ///
@@ -32,6 +34,8 @@ pub struct Manifest {
     /// One file, or the parts of all shards, sorted by their numbers.
     parts: Vec<PartFile>,
     header: Header,
+    /// The [time](Provenance::settled_ns) from which on files may be incomplete.
+    settled_ns: Option<i128>,
     /// Whether only the entries of the header's shard are read, although there are others.
     is_restricted: bool,
     /// The directory whose entries are read, with paths below it; `None` for all.
@@ -56,6 +60,30 @@ impl Manifest {
     /// read.
     pub fn open(file: File) -> Result<Self, Error> {
         Self::open_any(file)?.whole()
+    }
+
+    /// Prepares the manifest for a comparison with a tree whose provenance is `now`. If one of the two is a snapshot, this
+    /// decides which files may have been [incomplete](Provenance::settled_ns) in it.
+    pub fn settle(&mut self, now: &Provenance) {
+        self.settled_ns = self.header.provenance.settled_with(now);
+    }
+
+    /// Returns the time before which a file must have changed to be complete in the recorded snapshot, and in the tree with
+    /// which the manifest is [compared](Self::settle). `None` if all files are.
+    pub(crate) fn settled_ns(&self) -> Option<i128> {
+        self.settled_ns
+    }
+
+    /// Returns whether a file may have been incomplete in a snapshot. What is mounted below the root is not in it.
+    pub(crate) fn is_unsettled(&self, entry: &Entry<'_>) -> bool {
+        let is_recent = |settled_ns| entry.stat.is_regular() && entry.stat.is_recent(settled_ns);
+        let is_below = |root: &RootIdentity| match (root.identity.fs, entry.fs) {
+            (Some(root), Some(own)) => root != own,
+            _ => entry.knows(Field::Dev) && entry.stat.dev != root.identity.dev,
+        };
+        self.settled_ns.is_some_and(is_recent)
+            && entry.damaged_ns.is_none()
+            && !self.header.root_identity.as_ref().is_some_and(is_below)
     }
 
     /// Refuses a manifest of one shard.
@@ -132,6 +160,7 @@ impl Manifest {
         }
         Self {
             parts,
+            settled_ns: header.provenance.settled_ns,
             header,
             is_restricted: false,
             below: None,
@@ -378,7 +407,8 @@ impl Entries<'_> {
     pub(crate) fn entry(&self) -> Entry<'_> {
         let entry = self.current.entry();
         let tree = if self.manifest.part.is_some() { &[] } else { entry.tree };
-        Entry { path: self.relative(entry.path), tree, ..entry }
+        let is_unsettled = self.manifest.is_unsettled(&entry);
+        Entry { path: self.relative(entry.path), tree, is_unsettled, ..entry }
     }
 
     /// Returns a path of the files below the root of the manifest.

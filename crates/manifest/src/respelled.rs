@@ -148,7 +148,11 @@ impl<'m> AlignedEntries<'m> {
 
     /// Returns the current entry, with its path in the other manifest.
     pub(crate) fn entry(&self) -> Entry<'_> {
-        if self.respelled.is_some() { self.current.entry() } else { self.own.entry() }
+        if self.respelled.is_none() {
+            return self.own.entry();
+        }
+        let entry = self.current.entry();
+        Entry { is_unsettled: self.manifest.is_unsettled(&entry), ..entry }
     }
 
     /// Returns the entries of the manifest, if none gets another spelling.

@@ -172,8 +172,14 @@ mod tests {
 
     fn snapshot(uuid: u8, made: u64) -> Snapshot {
         let parent = Some(id(1));
-        let subvolume =
-            Subvolume { uuid: Some(id(uuid)), parent, is_read_only: true, changed: made - 1, made };
+        let subvolume = Subvolume {
+            uuid: Some(id(uuid)),
+            parent,
+            is_read_only: true,
+            changed: made - 1,
+            made,
+            made_ns: 0,
+        };
         Snapshot { subvolume: Some(subvolume), lineage: parent, fs: fs(uuid, 1) }
     }
 

@@ -29,15 +29,16 @@ use crate::verdict::{finding, is_undecided, note_links};
 use crate::walked_tree::{Seen, WalkedTree};
 use crate::xattrs::Hider;
 use crate::{
-    Contents, Criteria, Entry, Error, Examination, Examined, Failed, Field, Finding, Kinship, Manifest,
-    Mount, Sample, Shift, Summary, Survey, Verdict, Writer,
+    Contents, Criteria, Entry, Error, Examination, Examined, Failed, Field, Finding, Header, Kinship,
+    Manifest, Mount, Sample, Shift, Summary, Survey, Verdict, Writer,
 };
 
 /// Finds the files that have to be read for a new manifest of a tree, and then writes its entries.
 ///
 /// A file counts as unchanged if its file system (see [`Kinship`]), inode, size, mtime and ctime are as recorded, and
 /// both times are older than the run that made the old manifest. A file that was written during that run has a later
-/// time.
+/// time. If the manifest or the tree is that of a snapshot, both times must also be [older](crate::Provenance::settled_ns)
+/// than the snapshot by an hour.
 ///
 /// Entries that cannot be read keep their old record. So does a file whose content changed while its record lacks
 /// the size or mtime that could show an edit, and a file whose content changed while its size and mtime did not:
@@ -184,7 +185,7 @@ impl<'u> Update<'u> {
     }
 
     /// Reads the files that may grow, together with what was added to them. To be called before
-    /// [`start_ns`](Self::start_ns). Those that fail are passed to `on_error`, and count too.
+    /// [`set_times`](Self::set_times). Those that fail are passed to `on_error`, and count too.
     ///
     /// # Errors
     /// When their digests do not fit into the budget.
@@ -210,20 +211,23 @@ impl<'u> Update<'u> {
         Ok(done)
     }
 
-    /// Returns the start time to record in the new manifest, given the rows of the files that were read.
+    /// Sets the times in the header of the new manifest that decide for which files its records vouch, given the rows of
+    /// the files that were read.
     ///
-    /// Usually this is `start_ns`, the [start](crate::start_ns) of this run. It is the old start time if the new manifest
-    /// keeps the old record of a file that may have been written after the old run read it: a newer start time would
-    /// make such a file look unchanged.
-    pub fn start_ns(&self, rows: &Rows, start_ns: i128) -> i128 {
+    /// Usually, the header keeps that of the present snapshot, and gets `start_ns`, the [start](crate::start_ns) of this run.
+    /// It gets the old ones if the new manifest keeps the old record of a file that may have been written after the old run
+    /// read it, or after the old snapshot was made: newer times would make such a file look unchanged.
+    pub fn set_times(&self, rows: &Rows, start_ns: i128, header: &mut Header) {
         let contents = self.contents(rows);
         let is_kept = |file: &FileNo| {
             contents.of(*file) == Content::Failed || matches!(self.grown.get(file), Some(Err(_)))
         };
+        header.start_ns = start_ns;
         if self.keeps_recent || self.recent.iter().any(is_kept) {
-            self.aligned.manifest.header().start_ns
-        } else {
-            start_ns
+            let old = self.aligned.manifest;
+            let settled_ns = &mut header.provenance.settled_ns;
+            header.start_ns = old.header().start_ns;
+            *settled_ns = old.settled_ns().into_iter().chain(*settled_ns).min();
         }
     }
 
@@ -520,6 +524,9 @@ impl<'u> Update<'u> {
         let Some(old) = old.as_ref().filter(|_| self.append_only) else { return Ok(false) };
         let shift = updated.shift.as_ref();
         links.add(old, &entry.stat)?;
+        if self.was_incomplete(old, entry, shift) {
+            return Ok(false);
+        }
         if self.kept(old, entry, shift, now_ns).is_some() {
             links.keep(old, &entry.stat)?;
             return Ok(false);
@@ -570,6 +577,14 @@ impl<'u> Update<'u> {
             return entry;
         }
         let Some(old) = old else { return damaged.apply(entry) };
+        if self.was_incomplete(&old, &entry, updated.shift.as_ref()) {
+            each(&Finding {
+                new: Some(entry),
+                changed: &[Field::Digests],
+                ..finding(Verdict::Modified, &old)
+            });
+            return entry;
+        }
         let Some((verdict, kept)) = self.kept(&old, &entry, updated.shift.as_ref(), now_ns) else {
             if let Some(changed) = grown.and_then(|grown| grown.violation(old.digests)) {
                 updated.rewritten += 1;
@@ -598,6 +613,12 @@ impl<'u> Update<'u> {
         let mtime_ns = if is_corrupted { entry.stat.mtime_ns } else { old.stat.mtime_ns };
         // The path is in the tree, so its present links are known.
         Entry { stat: Stat { mtime_ns, ..kept.stat }, link_group: entry.link_group, ..kept }
+    }
+
+    /// Returns whether the content of a file differs, and nothing else, because it was [incomplete](Entry::is_unsettled) in a
+    /// snapshot.
+    fn was_incomplete(&self, old: &Entry<'_>, new: &Entry<'_>, shift: Option<&Shift>) -> bool {
+        old.is_unsettled && old.size() == Some(new.stat.size) && is_undecided(old, new, shift)
     }
 
     /// Returns the record that a file keeps because its content is, or may be, damaged, and the verdict on it. If the content
@@ -714,7 +735,7 @@ impl Lists {
             }
             let Some(seen) = new else {
                 if let Some(old) = old {
-                    let is_recent = old.stat.is_regular() && old.stat.is_recent(start_ns);
+                    let is_recent = old.stat.is_regular() && old.is_recent(start_ns);
                     lists.misses_recent |= is_recent;
                     if aligned.failed.covers(old.path) {
                         lists.keeps_recent |= is_recent;
@@ -749,7 +770,7 @@ impl Lists {
                 }
                 lists.has_links |= seen.metadata.is_some_and(|stat| stat.nlink > 1)
                     || old.is_some_and(|old| old.link_group.is_some());
-                if old.is_some_and(|old| old.stat.is_recent(start_ns)) {
+                if old.is_some_and(|old| old.is_recent(start_ns)) {
                     lists.reserved.consume(size_of::<FileNo>() as u64)?;
                     lists.recent.push(file);
                 }
@@ -836,7 +857,7 @@ fn is_unchanged(
         && same_dev.is_same_content(new)
         && old.knows_all(&[Field::Ino, Field::Size, Field::Mtime, Field::Ctime])
         && kinship.connects(old, new.dev, file_systems)
-        && !old.stat.is_recent(start_ns)
+        && !old.is_recent(start_ns)
 }
 
 #[cfg(test)]

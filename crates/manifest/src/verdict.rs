@@ -20,7 +20,8 @@ pub enum Verdict {
     Metadata,
     /// The content differs, and so does the size, the mtime or the type: a normal change.
     Modified,
-    /// The content differs although size and mtime are the same: a storage error, or a concealed change.
+    /// The content differs although size and mtime are the same: a storage error, or a concealed change. Of a file that may
+    /// have been [incomplete](Entry::is_unsettled) in a snapshot, it is a normal change.
     Corrupted,
     /// The path no longer exists, and a new path has the content.
     Moved,
@@ -82,13 +83,15 @@ impl Verdict {
             () if stat(old) != stat(new) || !is_same_time || !is_known(old) || !is_known(new) => {
                 Self::Modified
             }
+            () if is_unsettled(old, new) => Self::Modified,
             () => Self::Corrupted,
         }
     }
 }
 
 /// Returns whether the content of a file differs, and the record does not show whether that is an edit or damage: it
-/// lacks the size or the time and nothing that it has differs, or it is marked as damaged and only the time differs.
+/// lacks the size or the time and nothing that it has differs, it is marked as damaged and only the time differs, or the
+/// file may have been [incomplete](Entry::is_unsettled) in a snapshot and nothing but its content differs.
 pub(crate) fn is_undecided(old: &Entry<'_>, new: &Entry<'_>, shift: Option<&Shift>) -> bool {
     let sizes = old.size().zip(new.size());
     let is_known = |field| old.knows(field) && new.knows(field);
@@ -97,9 +100,17 @@ pub(crate) fn is_undecided(old: &Entry<'_>, new: &Entry<'_>, shift: Option<&Shif
         && old.digests != new.digests
         && sizes.is_none_or(|(old, new)| old == new)
         && match is_known(Field::Size) && is_known(Field::Mtime) {
-            true => old.damaged_ns.is_some() && !is_same_time(old, new, shift),
+            true => match is_same_time(old, new, shift) {
+                true => is_unsettled(old, new),
+                false => old.damaged_ns.is_some(),
+            },
             false => !is_known(Field::Mtime) || is_same_time(old, new, shift),
         }
+}
+
+/// Returns whether a file may have been incomplete on one of both sides, and is not known to be damaged.
+fn is_unsettled(old: &Entry<'_>, new: &Entry<'_>) -> bool {
+    (old.is_unsettled || new.is_unsettled) && old.damaged_ns.is_none()
 }
 
 /// Returns whether two entries have the same mtime, or different ones that the shift explains.

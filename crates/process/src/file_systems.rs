@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::os::fd::{AsFd as _, BorrowedFd};
 
 use ftk_cache::FileSystems;
-use ftk_file::{FsId, is_subvolume_stub};
+use ftk_file::{FsId, Subvolume, is_subvolume_stub};
 use ftk_inventory::{DirNo, FileNo, Inventory, Opener};
 use rustix::fs::{Mode, OFlags, fstatfs, openat};
 
@@ -14,7 +15,12 @@ use rustix::fs::{Mode, OFlags, fstatfs, openat};
 /// another device than their directory, because they are mounted over a file or reached through a link, have
 /// the identity of their file system only if a directory is on that device too.
 pub fn file_systems(inventory: &Inventory) -> FileSystems {
-    let (mut found, mut lineages) = (BTreeMap::new(), Vec::new());
+    let (mut found, mut lineages, mut settled) = (BTreeMap::new(), Vec::new(), Vec::new());
+    let mut note_subvolume = |dev, open: BorrowedFd<'_>| {
+        lineages.extend(FsId::of_lineage(open).map(|lineage| (dev, lineage)));
+        let subvolume = Subvolume::of(open);
+        settled.extend(subvolume.and_then(|it| it.settled_ns()).map(|settled_ns| (dev, settled_ns)));
+    };
     let (mut opener, mut stats) = (Opener::new(inventory), Opener::new(inventory));
     // If one file or directory cannot be opened, the next one on the same device may be.
     let mut add = |dev, identify: &mut dyn FnMut(&mut Opener<'_>) -> Option<Option<FsId>>| {
@@ -35,7 +41,7 @@ pub fn file_systems(inventory: &Inventory) -> FileSystems {
                 if id.is_some_and(|id| is_subvolume_stub(id, ino)) {
                     return Some(None);
                 }
-                lineages.extend(FsId::of_lineage(&open).map(|lineage| (dev, lineage)));
+                note_subvolume(dev, open.as_fd());
                 Some(id)
             });
             continue;
@@ -51,12 +57,12 @@ pub fn file_systems(inventory: &Inventory) -> FileSystems {
             };
             add(dev, &mut |opener| {
                 let file = opener.open_file(dir, file).ok().filter(|file| file.stat().dev == dev)?;
-                lineages.extend(FsId::of_lineage(&file).map(|lineage| (dev, lineage)));
+                note_subvolume(dev, file.as_fd());
                 FsId::of(file).ok()
             });
         }
     }
-    FileSystems::new(found).with_lineages(lineages)
+    FileSystems::new(found).with_lineages(lineages).with_snapshots(settled)
 }
 
 /// Returns a name for the file system that has all directories of the inventory: its identity, or else its type. `None`

@@ -97,7 +97,7 @@ impl<'c> Reuse<'c> {
 
     /// Adds what is remembered about a file, if its file system has an identity and its times are old enough.
     fn remember(&self, stat: &Stat, read_ns: i128, digests: &[u8], batch: &mut Batch) {
-        if let Some(fs) = self.file_systems.of_contents(stat.dev) {
+        if let Some(fs) = self.file_systems.of_file(stat) {
             batch.add(fs, stat, read_ns, &self.contents, digests);
         }
     }
@@ -128,7 +128,7 @@ impl<'r> LookUp<'r> {
     /// withdrawn since the digests were stored: then reading the file reports the error.
     fn fill(&mut self, job: Job<'_>) -> Result<(), Unusable> {
         let Some(stat) = self.stat(&job)? else { return Ok(()) };
-        let Some(fs) = self.reuse.file_systems.of_contents(stat.dev) else { return Ok(()) };
+        let Some(fs) = self.reuse.file_systems.of_file(&stat) else { return Ok(()) };
         if self.known.digests(fs, &stat, &self.reuse.contents, &mut self.digests, self.used)?
             && self.opener.may_read(job.dir, job.file)
         {

@@ -178,7 +178,7 @@ impl<'s> Scrub<'s> {
                 Some(seen) => match seen.file.filter(|_| is_as_recorded(&old, seen, shift.as_ref())) {
                     Some(file) => {
                         let verified_ns = verified_ns(&old, start_ns, now_ns);
-                        let is_timed = old.knows_all(&[Field::Size, Field::Mtime]);
+                        let is_timed = old.knows_all(&[Field::Size, Field::Mtime]) && !old.is_unsettled;
                         if seen.own_path.is_some() {
                             let bytes = 2 * size_of::<(FileNo, Vec<u8>)>() + old.path.len();
                             reserved.consume(bytes as u64)?;

@@ -6,7 +6,7 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path as FsPath;
 
 use ftk_hash::Algorithm;
-use ftk_manifest::{Examination, Examined, Header, Kinship, Manifest, Sample, UpdateOptions};
+use ftk_manifest::{Examination, Examined, Header, Kinship, Manifest, Provenance, Sample, UpdateOptions};
 use ftk_select::Checks;
 use proptest::prelude::*;
 
@@ -200,6 +200,10 @@ fn what_a_record_leaves_uncertain_is_examined() {
     assert_eq!((run.read.len(), run.corrupted.len()), (1, 0));
     // Written while the old manifest was made.
     let young = manifest(&Header { start_ns: 7, ..header.clone() }, &dir.recorded(XXH3));
+    assert_eq!(examine(&dir, &young, &[], None, &[]).read.len(), 7);
+    // Written while the recorded snapshot was made.
+    let provenance = Provenance { settled_ns: Some(7), ..header.provenance };
+    let young = manifest(&Header { provenance, ..header.clone() }, &dir.recorded(XXH3));
     assert_eq!(examine(&dir, &young, &[], None, &[]).read.len(), 7);
     // A part of the unchanged files is read.
     let old = dir.manifest(&header);

@@ -64,6 +64,7 @@ impl Owned {
             fs: self.fs,
             verified_ns: self.verified_ns,
             damaged_ns: self.damaged_ns,
+            is_unsettled: false,
         }
     }
 }

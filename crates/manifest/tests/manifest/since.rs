@@ -129,6 +129,8 @@ fn header(dir: &Dir) -> Header {
     let root_identity = Some(RootIdentity { path: b"/".to_vec(), fs_type: 0, identity });
     let subvolume = Subvolume::of(&top);
     let provenance = ftk_manifest::Provenance::of(subvolume.as_ref(), FsId::of_lineage(&top));
+    // As if the files were older than the snapshot.
+    let provenance = ftk_manifest::Provenance { settled_ns: None, ..provenance };
     Header { root_identity, provenance, xattrs: true, ..later(XXH3) }
 }
 

@@ -5,12 +5,12 @@ use std::fs;
 use std::io::Write as _;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use ftk_file::FsId;
+use ftk_file::{FileType, FsId, Identity};
 use ftk_hash::Algorithm;
 use ftk_inventory::Budget;
 use ftk_manifest::{
-    Field, Finding, Header, Kinship, Manifest, OtherRoot, Sample, Update, UpdateOptions, Updated, Verdict,
-    Writer,
+    Field, Finding, Header, Kinship, Manifest, OtherRoot, Provenance, RootIdentity, Sample, Update,
+    UpdateOptions, Updated, Verdict, Writer,
 };
 use ftk_select::Checks;
 
@@ -173,6 +173,71 @@ fn changed_and_recent_files_are_read() {
     // The same manifest, but with a run that began before the files were written.
     let young = manifest(&Header { start_ns: 7, ..header.clone() }, &read(&run.new).unwrap());
     assert_eq!(update(&dir, &young, None, &[]).read.len(), 8);
+}
+
+/// Files that were written while the recorded snapshot was made: it may have their times without their last bytes.
+#[test]
+fn files_that_were_incomplete_in_a_snapshot_are_recorded_anew() {
+    let dir = Dir::new();
+    let header = later(XXH3);
+    let now = dir.recorded(XXH3);
+    let snapshot = Header { provenance: Provenance { settled_ns: Some(7), ..header.provenance }, ..header };
+    let mut entries = dir.entries(XXH3);
+    entries.get_mut(&Path::new("file")).unwrap().digests[3] ^= 1;
+    let damaged = entries.get_mut(&Path::new("none")).unwrap();
+    damaged.digests[0] ^= 1;
+    damaged.damaged_ns = Some(9);
+    let old = manifest(&snapshot, &with_trees(entries, XXH3));
+    let walked = dir.walk(true);
+    let growing = Checks::parse(b"growing file").unwrap();
+    let accept = BTreeSet::new();
+    let options = |append_only, checks| {
+        let (kinship, check, examination) = (Kinship::None, None, None);
+        UpdateOptions { check, accept: &accept, append_only, checks, kinship, examination }
+    };
+    let all = Checks::default();
+    for (append_only, checks) in [(false, &all), (true, &all), (false, &growing)] {
+        let options = options(append_only, checks);
+        let (budget, tree) = (Budget::new(1 << 20), walked.tree());
+        let mut update = Update::new(&old, &tree, &options, &budget).unwrap();
+        update.read_growing(&budget, &mut |path, error| panic!("{path:?}: {error}")).unwrap();
+        let rows = walked.read(Some(&update.files), XXH3);
+        let (mut bytes, mut said) = (Vec::new(), Vec::new());
+        let mut new = header_of(&old);
+        update.set_times(&rows, NOW, &mut new);
+        let times = (new.start_ns, new.provenance.settled_ns);
+        assert_eq!(times, (NOW, Some(50)), "those of the present snapshot");
+        let mut writer = Writer::new(&new, |line: &[u8]| bytes.write_all(line));
+        let mut each = |finding: &Finding<'_>| said.push((finding.verdict, finding.path.to_vec()));
+        let updated =
+            update.write(&rows, NOW, &mut writer, &Budget::new(u64::MAX), &mut each, &mut |_| ()).unwrap();
+        writer.finish().unwrap();
+        assert_eq!(said, [(Verdict::Modified, b"file".to_vec()), (Verdict::Corrupted, b"none".to_vec())]);
+        assert_eq!((updated.corrupted, updated.undecided, updated.retained, updated.rewritten), (1, 0, 0, 0));
+        let new = read(&open(&bytes).unwrap()).unwrap();
+        assert_eq!(new[&Path::new("file")].digests, now[&Path::new("file")].digests);
+        assert_eq!(new[&Path::new("none")].damaged_ns, Some(9));
+    }
+    // What is mounted below the root is not in the snapshot.
+    let (dev, file_type) = (now[&Path::new("file")].stat.dev + 1, FileType::Directory);
+    let identity = Identity { fs: None, dev, ino: 1, birth_ns: None, file_type, uid: 0 };
+    let root_identity = Some(RootIdentity { path: b"/".to_vec(), fs_type: 0, identity });
+    let mounted = manifest(&Header { root_identity, ..snapshot }, &now);
+    assert_eq!(update(&dir, &mounted, None, &[]).read.len(), 0);
+    // A file that cannot be read keeps its record, and the record stays too young.
+    let (budget, tree) = (Budget::new(1 << 20), walked.tree());
+    let update = Update::new(&old, &tree, &options(false, &all), &budget).unwrap();
+    fs::rename(dir.at("file"), dir.at("elsewhere")).unwrap();
+    let rows = walked.read(Some(&update.files), XXH3);
+    let mut new = header_of(&old);
+    update.set_times(&rows, NOW, &mut new);
+    assert_eq!((new.start_ns, new.provenance.settled_ns), (old.header().start_ns, Some(7)));
+}
+
+/// Returns the header of a new manifest of a later snapshot.
+fn header_of(old: &Manifest) -> Header {
+    let provenance = Provenance { settled_ns: Some(50), ..old.header().provenance };
+    Header { provenance, ..old.header().clone() }
 }
 
 #[test]

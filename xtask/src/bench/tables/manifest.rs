@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 
 use crate::bench::cache::Cache;
 use crate::bench::case::{Pipeline, words};
@@ -100,6 +100,7 @@ impl Snapshots {
         snapshot("then")?;
         let (then, old) = (snapshots.top.join("then"), snapshots.top.join("old"));
         run(words![&bench.programs.ftk, "manifest", "create", "-q", &then, "-o", &old])?;
+        age(&old)?;
         let files = derived::regular_files(&subvolume)?;
         let mut list = String::new();
         for path in files.iter().step_by((files.len() / 100).max(1)) {
@@ -121,6 +122,24 @@ impl Drop for Snapshots {
     fn drop(&mut self) {
         _ = Pipeline::new(words!["umount", &self.top]).output();
     }
+}
+
+/// Makes a manifest one of a snapshot that was made more than an hour after the last change of its files. All files were just
+/// copied, and an update would read them again.
+fn age(manifest: &Path) -> Result<()> {
+    const MEMBER: &str = ",\"settled_ns\":";
+    let mut text = fs::read_to_string(manifest)?;
+    let at = text.find(MEMBER).context("a snapshot has a time")?;
+    let digits =
+        text[at + MEMBER.len()..].find(|it: char| !it.is_ascii_digit()).context("the header ends")?;
+    text.replace_range(at..at + MEMBER.len() + digits, "");
+    text.truncate(text.trim_end().rfind('\n').context("there is a footer")? + 1);
+    fs::write(manifest, &text)?;
+    let said = String::from_utf8(Pipeline::new(words!["sha256sum", manifest]).output()?)?;
+    let sha256 = said.split(' ').next().context("sha256sum prints a digest")?;
+    let records = text.lines().count();
+    text += &format!("{{\"footer\":{{\"records\":{records},\"sha256\":\"{sha256}\"}}}}\n");
+    Ok(fs::write(manifest, text)?)
 }
 
 /// Measures commands on an unchanged tree.
