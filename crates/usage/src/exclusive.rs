@@ -45,7 +45,10 @@ impl AddAssign for Exclusive {
 
 /// The file systems whose changed data a run has written to the disk. The workers of a walk share it.
 #[derive(Clone, Debug, Default)]
-pub struct Flushed(Arc<Mutex<Vec<(u64, Option<FsId>)>>>);
+pub struct Flushed(Arc<Mutex<Devices>>);
+
+/// Device numbers, with the file system if it is known.
+type Devices = Vec<(u64, Option<FsId>)>;
 
 impl Flushed {
     /// Writes the changed data of the file system of an open file to the disk, if that was not done yet. Returns when
