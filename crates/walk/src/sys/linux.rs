@@ -196,7 +196,5 @@ fn is_one_of(fs: Result<StatFs, Errno>, magic: &[u64]) -> bool {
 
 /// Returns for how long this thread has been running since its start.
 pub(crate) fn cpu_time() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    let positive = |part: i64| u64::try_from(part).unwrap_or(0);
-    Duration::from_secs(positive(time.tv_sec)) + Duration::from_nanos(positive(time.tv_nsec))
+    Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
 }
