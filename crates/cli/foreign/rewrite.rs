@@ -10,15 +10,15 @@ use super::table::{FIND, Row, TABLE};
 use crate::line::{CommandLine, Role, Word};
 
 /// Expressions of GNU find that ftk has as one option. If two of them are given, find wants both, and ftk accepts
-/// either. The last two together find the first of an order that ftk does not have.
+/// either. With `-depth`, an action depends on an order that ftk does not have.
 const EITHER: [&[&str]; 7] = [
     &["-name", "-iname"],
     &["-path", "-wholename"],
-    &["-type", "-xtype"],
+    &["-type"],
     &["-user", "-uid", "-group", "-gid"],
     &["-perm"],
     &["-samefile"],
-    &["-depth", "-quit"],
+    &["-depth", "-quit", "-exec"],
 ];
 
 /// Options of ftk that can be given once.
@@ -112,11 +112,11 @@ fn translated(key: &str, words: &mut Iter<'_, Word>, roots: &[&str]) -> Option<V
     let one = |option: &str, value: &str| Some(vec![option.to_owned(), value.to_owned()]);
     let is_id = |value: &&str| value.bytes().all(|byte| byte.is_ascii_digit());
     match key {
-        "-name" => one("-n", glob(value()?)?),
-        "-iname" => one("--iname", glob(value()?).filter(|it| it.is_ascii())?),
+        "-name" => one("-n", glob(value()?).filter(|it| !it.contains('/'))?),
+        // The order of characters in brackets depends on the case.
+        "-iname" => one("--iname", glob(value()?).filter(|it| it.is_ascii() && !it.contains(['[', '/']))?),
         "-path" | "-wholename" => one("--path", path(value()?, roots)?),
         "-type" => one("-t", value()?),
-        "-xtype" if value()? == "l" => one("--where", "broken"),
         "-size" => size(value()?),
         "-mtime" => days(value()?),
         "-mmin" => match value()?.split_at_checked(1)? {
@@ -134,14 +134,16 @@ fn translated(key: &str, words: &mut Iter<'_, Word>, roots: &[&str]) -> Option<V
         "-gid" => one("--owner", &format!(":{}", Some(value()?).filter(is_id)?)),
         "-maxdepth" => one("--max-depth", value()?),
         "-mindepth" => one("--min-depth", value()?),
-        "-fstype" => one("--where", &format!("fstype = {}", value()?)),
+        "-fstype" => {
+            let name =
+                value().filter(|it| it.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'.'))?;
+            one("--where", &format!("fstype = {name}"))
+        }
         "-readable" | "-writable" | "-executable" => one("--where", &key[1..]),
         "-nouser" | "-nogroup" => Some(vec![format!("-{key}")]),
         "-inum" => one("--where", &format!("inode = {}", Some(value()?).filter(is_id)?)),
         // A date without a time zone, such as 2024-01-31.
-        "-newermt" => {
-            one("--changed-within", value().filter(|it| it.bytes().all(|it| b"0123456789-".contains(&it)))?)
-        }
+        "-newermt" => one("--changed-within", value().filter(|it| is_date(it))?),
         "-empty" => Some(vec!["--empty".into()]),
         "-xdev" | "-mount" => Some(vec!["-x".into()]),
         "-follow" => Some(vec!["-L".into()]),
@@ -159,10 +161,15 @@ fn translated(key: &str, words: &mut Iter<'_, Word>, roots: &[&str]) -> Option<V
 /// Returns a command with the option that runs it.
 fn exec(words: &mut Iter<'_, Word>) -> Option<Vec<String>> {
     let mut command = Vec::new();
+    let mut places = 0;
     loop {
         let word = words.next()?.text.to_str()?;
         let is_batch = word == "+" && command.last().is_some_and(|last| last == "{}");
         if word == ";" || is_batch {
+            // Without a place for the path, ftk would append it.
+            if places == 0 || (is_batch && places > 1) {
+                return None;
+            }
             // find runs one command after another; --exec runs several at once.
             let option: &[&str] = if is_batch { &["--exec-batch"] } else { &["-j", "1", "--exec"] };
             command.splice(..0, option.iter().map(|&word| word.to_owned()));
@@ -173,8 +180,16 @@ fn exec(words: &mut Iter<'_, Word>) -> Option<Vec<String>> {
         if word.replace("{}", "").contains('{') {
             return None;
         }
+        places += word.matches("{}").count();
         command.push(word.to_owned());
     }
+}
+
+/// Whether this is a date without a time zone, such as 2024-01-31.
+fn is_date(value: &str) -> bool {
+    let is_digit =
+        |at: usize, byte: u8| if [4, 7].contains(&at) { byte == b'-' } else { byte.is_ascii_digit() };
+    value.len() == 10 && value.bytes().enumerate().all(|(at, byte)| is_digit(at, byte))
 }
 
 /// Returns a glob of find if it means the same here. In find, braces are no alternatives, an open bracket without an
@@ -206,7 +221,8 @@ fn days(value: &str) -> Option<Vec<String>> {
         b'+' => option(before, number(&value[1..])?.checked_add(1)?),
         b'-' => option(within, number(&value[1..])?),
         _ => match number(value)? {
-            0 => option(within, 1),
+            // Times in the future are no part of the last day.
+            0 => return None,
             n => [option(before, n), option(within, n.checked_add(1)?)].concat(),
         },
     })
@@ -270,7 +286,6 @@ mod tests {
             ("find -t f --mtime -3", "find -t f --changed-within 3d"),
             ("find -mtime 2", "find --changed-before 2d --changed-within 3d"),
             ("find -uid 1234 -perm -0002", "find --owner 1234 --perm -0002"),
-            ("find -xtype l", "find --where broken"),
             ("find -n -name -group x", "find -n -name --owner :x"),
             ("find . -size +10M -size -2k -size 3", "find . -S +10M -S -1025 -S +1024 -S -1537"),
             ("find . -size -7c -size 8c -size 0", "find . -S -7 -S 8 -S 0"),
@@ -328,6 +343,17 @@ mod tests {
             "find -name [a",
             "find -name [é]",
             "find -iname é",
+            "find -fstype \"tmpfs\"",
+            "find -xtype l",
+            "find -mtime 0",
+            "find -exec cp {} {} +",
+            "find -exec ;",
+            "find -exec rm marker ;",
+            "find -newermt 1234",
+            "find -newermt 2026-1-1",
+            "find -iname [Z-a]*",
+            "find -name s/x",
+            "find -depth -exec rmdir {} ;",
             "find -path s/*",
             "find -path */s/*",
             "find -path *s/",

@@ -44,6 +44,10 @@ impl Demand {
     pub(super) fn check(&self, hint: &str) -> anyhow::Result<()> {
         for (stay, moment, path) in self.devices.values() {
             let Ok(found) = rustix::fs::statvfs(path) else { continue };
+            // Such as ramfs, and FUSE programs that do not say.
+            if found.f_blocks == 0 {
+                continue;
+            }
             let (needed, free) =
                 (stay.saturating_add(*moment), found.f_bavail.saturating_mul(found.f_frsize));
             ensure!(

@@ -441,10 +441,14 @@ pub(super) fn run(args: &UpdateArgs, globals: &Globals, console: &Console) -> an
         (Some(file), _) => NewManifest::Planned(file),
         (None, output) => NewManifest::Written(output.expect("it was checked")),
     };
+    let is_planned = matches!(new, NewManifest::Planned(_));
     let reprotected = parity.update(&args.root, new, &run, globals, console);
-    let reprotected = reprotected.context("the manifest is written, but the parity file is as before")?;
+    let reprotected = if is_planned { reprotected } else { reprotected.context(PARITY_LEFT) }?;
     Ok(outcome.max(reprotected))
 }
+
+/// The beginning of the message if the parity file could not be updated.
+const PARITY_LEFT: &str = "the manifest is written, but the parity file is as before";
 
 /// Whether a file is in a directory, by their paths without links.
 fn is_in(file: &OsStr, dir: &OsStr) -> bool {

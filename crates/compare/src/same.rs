@@ -90,18 +90,24 @@ pub fn same_content_with(
             let len_a = cursor_a.fill(&mut buf_a[..len]).map_err(Side::A.failed())?;
             let len_b = cursor_b.fill(&mut buf_b[..len]).map_err(Side::B.failed())?;
             if buf_a[..len_a] != buf_b[..len_b] {
+                verify(&cursor_a, &cursor_b)?; // Files that differ because one changed may have been equal.
                 return Ok(false);
             }
             each(&buf_a[..len_a]);
             at += len_a as u64;
         }
         if cursor_a.has_ended() && cursor_b.has_ended() {
-            cursor_a.verify().map_err(Side::A.failed())?;
-            cursor_b.verify().map_err(Side::B.failed())?;
+            verify(&cursor_a, &cursor_b)?;
             return Ok(true);
         }
     }
     Ok(false)
+}
+
+/// Checks that neither file changed while it was read.
+fn verify(a: &Cursor<'_>, b: &Cursor<'_>) -> Result<(), (Side, Failure)> {
+    a.verify().map_err(Side::A.failed())?;
+    b.verify().map_err(Side::B.failed())
 }
 
 #[cfg(test)]

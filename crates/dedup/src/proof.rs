@@ -4,7 +4,7 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use ftk_compare::{Side, same_content};
-use ftk_file::{Failure, File};
+use ftk_file::Failure;
 use ftk_inventory::{FileNo, Inventory, Opener};
 use ftk_process::Failed;
 use ftk_read::leave_shared_descriptors;
@@ -87,13 +87,11 @@ struct Proof<'p> {
     opener: Opener<'p>,
     stop: &'p Stop,
     failed: Vec<Failed>,
-    /// The file that others were compared with last, still open: it is that of the next comparison in most groups.
-    first: Option<(FileNo, File)>,
 }
 
 impl<'p> Proof<'p> {
     fn new(inventory: &'p Inventory, stop: &'p Stop) -> Self {
-        Self { inventory, opener: Opener::new(inventory), stop, failed: Vec::new(), first: None }
+        Self { inventory, opener: Opener::new(inventory), stop, failed: Vec::new() }
     }
 
     /// Groups the files by content. Each file is compared with one file of every class until one is
@@ -128,13 +126,10 @@ impl<'p> Proof<'p> {
     }
 
     fn is_same(&mut self, a: FileNo, b: FileNo) -> Result<bool, (Side, Failure)> {
+        // Each time anew: the path of a file that stays open may lead to another one.
         let mut open = |file| self.opener.open_file(self.inventory.dir_of(file), file);
-        let first = match self.first.take() {
-            Some((held, file)) if held == a => file,
-            _ => open(a).map_err(|failure| (Side::A, failure))?,
-        };
-        let first = &self.first.insert((a, first)).1;
-        let other = open(b).map_err(|failure| (Side::B, failure))?;
-        same_content(first, &other, self.stop)
+        let a = open(a).map_err(|failure| (Side::A, failure))?;
+        let b = open(b).map_err(|failure| (Side::B, failure))?;
+        same_content(&a, &b, self.stop)
     }
 }
