@@ -92,7 +92,7 @@ fn ask(question: &Question, matches: &ArgMatches) -> Result<Outcome> {
         }
     }
     let sets = Sets::open(&sets)?;
-    sets.say_failed(&console(&answer));
+    sets.say_limits(&console(&answer));
     if question.needs_snapshots {
         sets.need_snapshots()?;
     }
@@ -128,7 +128,7 @@ fn sql(args: SqlArgs) -> Result<Outcome> {
     };
     ensure!(!sets.is_empty() || !tables.is_empty(), "no directory was given");
     let sets = Sets::open(&sets)?;
-    sets.say_failed(&console(&answer));
+    sets.say_limits(&console(&answer));
     let parameters = Parameters { tables, ..Parameters::default() };
     answer::run(&text, false, &sets, &parameters, &answer, &console(&answer))
         .map_err(|error| answer.limits.limits().explained(error))

@@ -51,6 +51,9 @@ pub(crate) struct Source {
     /// The date of the snapshot.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) snapshot: Option<String>,
+    /// When the last update began that examined the whole tree, if a later one examined only a part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) full_ns: Option<i64>,
     /// The paths that could not be read when the tree was recorded. What is at and below them is not known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     failed: Vec<SealedPath>,
@@ -80,7 +83,8 @@ impl Source {
         let failed = failed.paths().iter().map(|path| SealedPath::new(path)).collect();
         let shards = origin.shard.map(|(_, of)| of);
         let (source, snapshot) = (origin.source.clone(), origin.snapshot.clone());
-        Self { source, root, root_b64, shards, snapshot, failed }
+        let full_ns = origin.full_ns.and_then(|ns| ns.try_into().ok());
+        Self { source, root, root_b64, shards, snapshot, full_ns, failed }
     }
 
     /// Returns the paths that could not be read, as the seal has them.

@@ -17,6 +17,8 @@ use datafusion::logical_expr::{Expr, ExprFunctionExt as _, SortExpr, cast, when}
 use datafusion::prelude::{SessionContext, col, lit};
 use datafusion::scalar::ScalarValue;
 use ftk_manifest::Failed;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use parquet::arrow::parquet_to_arrow_schema;
 use parquet::file::reader::{FileReader as _, SerializedFileReader};
 
@@ -153,9 +155,15 @@ impl Sets {
         }
     }
 
-    /// Says which sets lack something.
-    pub(crate) fn say_failed(&self, console: &Console) {
+    /// Says which sets lack something, and how old records may be that the last update did not examine.
+    pub(crate) fn say_limits(&self, console: &Console) {
         for set in &self.0 {
+            let full_ns = set.seal.sources.iter().filter_map(|source| source.full_ns).min();
+            if let Some(time) = full_ns.and_then(|ns| Timestamp::from_nanosecond(ns.into()).ok()) {
+                let date = time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M");
+                let dir = set.dir.display();
+                console.summary(format_args!("{dir}: the whole tree was last examined on {date}"));
+            }
             let failed: usize = set.seal.sources.iter().map(|source| source.failed_paths().len()).sum();
             if failed > 0 {
                 console.warning(format_args!(

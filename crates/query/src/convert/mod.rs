@@ -220,6 +220,24 @@ mod tests {
     }
 
     #[test]
+    fn the_seal_keeps_the_time_of_the_last_whole_update() {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, examined) in [("whole", None), ("part", Some(json!({ "by": "list", "full_ns": 7 })))] {
+            let mut lines = lines(1);
+            lines.truncate(10);
+            let mut header: serde_json::Value = serde_json::from_str(&lines[0]).unwrap();
+            if let Some(examined) = &examined {
+                header["examined"] = examined.clone();
+            }
+            lines[0] = format!("{header}\n");
+            fs::write(dir.path().join(name), sealed(&lines)).unwrap();
+            let files = converted(dir.path(), name, 1).unwrap();
+            let seal = str::from_utf8(&files[seal::NAME]).unwrap();
+            assert_eq!(seal.contains("\"full_ns\":7"), examined.is_some(), "{seal}");
+        }
+    }
+
+    #[test]
     fn the_number_of_threads_changes_nothing() {
         let dir = tempfile::tempdir().unwrap();
         for seed in 1..3 {

@@ -32,6 +32,8 @@ pub(crate) struct Origin {
     pub(crate) algorithms: Vec<Algorithm>,
     /// When the run that read the files began; `None` if ftk did not read them.
     pub(crate) start_ns: Option<i128>,
+    /// When the last update began that examined the whole tree, if a later one examined only a part.
+    pub(crate) full_ns: Option<i128>,
     /// The date of the snapshot.
     pub(crate) snapshot: Option<String>,
 }

@@ -47,6 +47,7 @@ fn described(header: &Header, whole: &Header) -> (Origin, Vec<u8>) {
         shard: header.shard.as_ref().map(|shard| (shard.number, shard.of)),
         algorithms: header.algorithms.clone(),
         start_ns: Some(header.start_ns),
+        full_ns: whole.provenance.examined.map(|examined| examined.full_ns),
         snapshot: None,
     };
     (origin, whole.root.clone())

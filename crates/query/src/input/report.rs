@@ -35,6 +35,7 @@ pub(super) fn open(file: File) -> Result<Vec<Input>> {
             shard: None,
             algorithms: vec![report.algorithm],
             start_ns: None,
+            full_ns: None,
             snapshot: None,
         };
         Input {

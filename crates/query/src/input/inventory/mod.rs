@@ -58,6 +58,7 @@ pub(super) fn open(file: File, path: &Path) -> Result<Input> {
         shard: None,
         algorithms: vec![Algorithm::Md5],
         start_ns: None,
+        full_ns: None,
         snapshot: None,
     };
     Ok(Input {
