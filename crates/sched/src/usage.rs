@@ -24,7 +24,7 @@ impl Waits {
         use nix::sys::time::{TimeVal, TimeValLike as _};
 
         let count = |n| u64::try_from(n).unwrap_or(0);
-        let nanos = |time: TimeVal| count(time.num_microseconds()) * 1_000;
+        let nanos = |time: TimeVal| u64::try_from(time.num_microseconds()).unwrap_or(0) * 1_000;
         getrusage(UsageWho::RUSAGE_THREAD).map_or(Self::default(), |usage| Self {
             switches: count(usage.voluntary_context_switches()),
             input: count(usage.block_reads()),
