@@ -43,18 +43,18 @@ pub(crate) fn prepare(path: &Path) -> Result<PathBuf, Unusable> {
 
 /// Whether the directory is on a remote file system or OCFS2, where the locks of SQLite do not work reliably
 /// (<https://www.sqlite.org/useovernet.html>).
-fn is_remote(directory: &Path) -> io::Result<bool> {
-    let directory = fs::File::open(directory)?;
-    Ok(ftk_file::is_remote(&directory) || is_ocfs2(&directory))
-}
-
-/// OCFS2 is local: several machines share its disk.
 #[cfg(target_os = "linux")]
-fn is_ocfs2(directory: &fs::File) -> bool {
-    rustix::fs::fstatfs(directory).is_ok_and(|fs| fs.f_type as u32 == 0x7461_636f)
+fn is_remote(directory: &Path) -> io::Result<bool> {
+    use rustix::fs::{Mode, OFlags, fstatfs, open};
+
+    /// OCFS2, in `linux/magic.h`. It is local: several machines share its disk.
+    const OCFS2: u32 = 0x7461_636f;
+    // Not opened for reading, which may be forbidden.
+    let directory = open(directory, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+    Ok(ftk_file::is_remote(&directory) || fstatfs(&directory)?.f_type as u32 == OCFS2)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn is_ocfs2(_: &fs::File) -> bool {
-    false
+fn is_remote(_: &Path) -> io::Result<bool> {
+    Ok(false)
 }
