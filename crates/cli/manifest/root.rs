@@ -47,7 +47,8 @@ impl Root {
         let dir = descend(CWD, [name.to_bytes()], Symlinks::Follow, &mut Vec::new()).with_context(cannot)?;
         let path = path_of(&dir, given).with_context(cannot)?;
         let identity = RootIdentity::of(&dir, path).with_context(cannot)?;
-        let (subvolume, lineage) = (Subvolume::of(&dir), FsId::of_lineage(&dir));
+        let subvolume = Subvolume::of(&dir);
+        let lineage = subvolume.and_then(|it| it.mounted_lineage(&dir));
         Ok(Self { given: given.to_owned(), dir, identity, subvolume, lineage })
     }
 

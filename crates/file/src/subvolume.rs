@@ -40,6 +40,12 @@ impl Subvolume {
         self.parent.filter(|_| self.is_unchanged()).or(self.uuid)
     }
 
+    /// Returns the lineage of the subvolume, which contains an open file or directory. `None` also if a block-wise copy of
+    /// the file system is mounted too: its subvolumes have the same UUIDs.
+    pub fn mounted_lineage(&self, file: impl AsFd) -> Option<FsId> {
+        self.lineage().filter(|_| ioctls::is_mounted_once(file.as_fd()))
+    }
+
     /// Returns the time before which a file must have changed to be complete in this snapshot: an hour before it was made.
     /// `None` if it is not the state of another subvolume.
     ///
@@ -55,15 +61,6 @@ impl Subvolume {
     /// Returns whether nothing was changed since it was made, and nothing can be.
     fn is_unchanged(&self) -> bool {
         self.is_read_only && self.changed <= self.made
-    }
-}
-
-impl FsId {
-    /// Returns the [lineage](Subvolume::lineage) of the subvolume that contains an open file or directory. `None` if it
-    /// is not on Btrfs, or a block-wise copy of the file system is mounted too: its subvolumes have the same UUIDs.
-    pub fn of_lineage(file: impl AsFd) -> Option<Self> {
-        let lineage = Subvolume::of(&file)?.lineage()?;
-        ioctls::is_mounted_once(file.as_fd()).then_some(lineage)
     }
 }
 
@@ -228,7 +225,7 @@ mod tests {
     fn other_file_systems_have_no_subvolumes() {
         for path in ["/proc", "/sys"] {
             let Ok(dir) = std::fs::File::open(path) else { continue };
-            assert_eq!((Subvolume::of(&dir), FsId::of_lineage(&dir)), (None, None), "{path}");
+            assert_eq!(Subvolume::of(&dir), None, "{path}");
         }
     }
 }

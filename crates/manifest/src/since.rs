@@ -13,7 +13,7 @@ use crate::{Examination, Header};
 pub struct Snapshot {
     /// The subvolume. `None` if it is not on Btrfs.
     pub subvolume: Option<Subvolume>,
-    /// Its [lineage](FsId::of_lineage).
+    /// Its [lineage](Subvolume::mounted_lineage).
     pub lineage: Option<FsId>,
     /// Its file system.
     pub fs: Option<FsId>,

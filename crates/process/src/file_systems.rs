@@ -17,9 +17,9 @@ use rustix::fs::{Mode, OFlags, fstatfs, openat};
 pub fn file_systems(inventory: &Inventory) -> FileSystems {
     let (mut found, mut lineages, mut settled) = (BTreeMap::new(), Vec::new(), Vec::new());
     let mut note_subvolume = |dev, open: BorrowedFd<'_>| {
-        lineages.extend(FsId::of_lineage(open).map(|lineage| (dev, lineage)));
-        let subvolume = Subvolume::of(open);
-        settled.extend(subvolume.and_then(|it| it.settled_ns()).map(|settled_ns| (dev, settled_ns)));
+        let Some(subvolume) = Subvolume::of(open) else { return };
+        lineages.extend(subvolume.mounted_lineage(open).map(|lineage| (dev, lineage)));
+        settled.extend(subvolume.settled_ns().map(|settled_ns| (dev, settled_ns)));
     };
     let (mut opener, mut stats) = (Opener::new(inventory), Opener::new(inventory));
     // If one file or directory cannot be opened, the next one on the same device may be.

@@ -128,7 +128,8 @@ fn header(dir: &Dir) -> Header {
     };
     let root_identity = Some(RootIdentity { path: b"/".to_vec(), fs_type: 0, identity });
     let subvolume = Subvolume::of(&top);
-    let provenance = ftk_manifest::Provenance::of(subvolume.as_ref(), FsId::of_lineage(&top));
+    let provenance =
+        ftk_manifest::Provenance::of(subvolume.as_ref(), subvolume.and_then(|it| it.mounted_lineage(&top)));
     // As if the files were older than the snapshot.
     let provenance = ftk_manifest::Provenance { settled_ns: None, ..provenance };
     Header { root_identity, provenance, xattrs: true, ..later(XXH3) }
@@ -136,7 +137,9 @@ fn header(dir: &Dir) -> Header {
 
 fn snapshot_of(dir: &Dir) -> Snapshot {
     let top = File::open(dir.path()).unwrap();
-    Snapshot { subvolume: Subvolume::of(&top), lineage: FsId::of_lineage(&top), fs: FsId::of(&top).unwrap() }
+    let subvolume = Subvolume::of(&top);
+    let lineage = subvolume.and_then(|it| it.mounted_lineage(&top));
+    Snapshot { subvolume, lineage, fs: FsId::of(&top).unwrap() }
 }
 
 /// Updates the manifest of the snapshot `then` to one of `now`, with what `choose` makes of the search.
