@@ -142,7 +142,6 @@ fn translated(key: &str, words: &mut Iter<'_, Word>, roots: &[&str]) -> Option<V
         "-readable" | "-writable" | "-executable" => one("--where", &key[1..]),
         "-nouser" | "-nogroup" => Some(vec![format!("-{key}")]),
         "-inum" => one("--where", &format!("inode = {}", Some(value()?).filter(is_id)?)),
-        // A date without a time zone, such as 2024-01-31.
         "-newermt" => one("--changed-within", value().filter(|it| is_date(it))?),
         "-empty" => Some(vec!["--empty".into()]),
         "-xdev" | "-mount" => Some(vec!["-x".into()]),
